@@ -1,0 +1,17 @@
+//! Postern runs code that a model wrote as a WebAssembly component with no network and no
+//! credentials, and checks every tool call it makes before the call reaches the server that owns
+//! the tool.
+
+pub mod approval;
+pub mod cli;
+pub mod config;
+mod error;
+pub mod gate;
+pub mod record;
+pub mod sandbox;
+pub mod script;
+mod tool_error;
+pub mod upstream;
+
+pub use error::{Error, Result};
+pub use tool_error::{ToolError, ToolErrorCode};
