@@ -7,11 +7,17 @@ pub mod cli;
 pub mod config;
 mod error;
 pub mod gate;
+pub mod guard;
+mod host;
 pub mod record;
+mod report;
 pub mod sandbox;
 pub mod script;
 mod tool_error;
 pub mod upstream;
 
+pub use config::Config;
 pub use error::{Error, Result};
+pub use host::{Host, HostBuilder, Script};
+pub use report::{CallReport, Outcome, Report, RunError, UsageReport};
 pub use tool_error::{ToolError, ToolErrorCode};

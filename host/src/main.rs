@@ -1,2 +1,5 @@
-//! placeholder
-fn main() {}
+//! The `postern` program. Everything is in the library.
+
+fn main() -> std::process::ExitCode {
+    postern::cli::main()
+}

@@ -1,1 +1,103 @@
-//! cli
+//! The `postern` command: one file per subcommand. What a command prints and how it ends are decided
+//! here; what it does is the library's business.
+
+mod check;
+mod doctor;
+mod exit;
+mod options;
+mod prepare;
+mod record;
+mod run;
+mod show;
+mod tools;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::Error;
+use exit::Exit;
+
+/// Runs model-written code in WebAssembly and guards every tool call it makes.
+#[derive(Debug, Parser)]
+#[command(name = "postern", version, after_help = exit::TABLE, max_term_width = 100)]
+struct Command {
+    #[command(subcommand)]
+    command: Subcommands,
+}
+
+#[derive(Debug, Subcommand)]
+enum Subcommands {
+    /// Run a script; every tool call it makes passes the gate.
+    Run(Box<run::Options>),
+    /// Ask the guard about one tool call, without making it.
+    Check(check::Options),
+    /// What tools the configured servers have.
+    Tools(tools::Options),
+    /// What earlier runs did.
+    Record(record::Options),
+    /// What is set up, which device the guard uses, which servers answer.
+    Doctor(doctor::Options),
+    /// Compile the language runtimes into the cache, so that the first run does not have to.
+    Prepare(prepare::Options),
+}
+
+/// Reads the command line and carries it out.
+pub fn main() -> ExitCode {
+    let command = Command::parse();
+    start_log();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = match runtime {
+        Ok(runtime) => runtime,
+        Err(source) => {
+            let error = Error::Sandbox(format!("no threads to run on: {source}"));
+            return show::error(&error, false).into();
+        }
+    };
+    let json = command.wants_json();
+    let ended = runtime.block_on(async {
+        // On a worker: in `block_on` itself a computing script would hold up everything else.
+        match tokio::spawn(command.carry_out()).await {
+            Ok(ended) => ended,
+            Err(e) => Err(Error::Sandbox(format!("a bug in postern: {e}"))),
+        }
+    });
+    // A thread that waits for an answer in the terminal must not hold up the end.
+    runtime.shutdown_background();
+    ended.unwrap_or_else(|error| show::error(&error, json)).into()
+}
+
+impl Command {
+    fn wants_json(&self) -> bool {
+        match &self.command {
+            Subcommands::Run(options) => options.json,
+            Subcommands::Check(options) => options.wants_json(),
+            Subcommands::Tools(options) => options.json,
+            Subcommands::Record(options) => options.json,
+            Subcommands::Doctor(options) => options.json,
+            Subcommands::Prepare(_) => false,
+        }
+    }
+
+    async fn carry_out(self) -> crate::Result<Exit> {
+        match self.command {
+            Subcommands::Run(options) => run::run(*options).await,
+            Subcommands::Check(options) => check::run(options).await,
+            Subcommands::Tools(options) => tools::run(options).await,
+            Subcommands::Record(options) => record::run(options),
+            Subcommands::Doctor(options) => doctor::run(options).await,
+            Subcommands::Prepare(options) => prepare::run(options),
+        }
+    }
+}
+
+/// Warnings go to standard error; `RUST_LOG` shows more. Making the filter costs a millisecond, so
+/// it is made only when it is asked for.
+fn start_log() {
+    use tracing_subscriber::filter::{EnvFilter, LevelFilter};
+    let format = tracing_subscriber::fmt().with_writer(std::io::stderr).with_target(false).without_time();
+    match std::env::var_os("RUST_LOG") {
+        Some(_) => format.with_env_filter(EnvFilter::from_default_env()).init(),
+        None => format.with_max_level(LevelFilter::ERROR).init(),
+    }
+}

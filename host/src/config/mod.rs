@@ -1,1 +1,233 @@
-//! config
+//! Configuration: postern.toml, and what the command line adds to it. A key that is not known is an
+//! error, for a misspelt rule would otherwise be no rule.
+
+pub mod units;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use postern_check::Thresholds;
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+use crate::approval::{ApprovalMode, DEFAULT_APPROVAL_TIME};
+use crate::gate::{Grants, Pattern};
+use crate::guard::WorkerOptions;
+use crate::sandbox::Limits;
+use crate::upstream::{Problem, ServerConfig, read_mcp_config};
+use crate::{Error, Result};
+
+/// The name that is looked for in the current folder.
+pub const FILE_NAME: &str = "postern.toml";
+
+/// Everything that can be configured.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// MCP servers by name.
+    pub servers: BTreeMap<String, ServerConfig>,
+    /// Further files in the form of Claude Desktop, Cursor and VS Code.
+    pub mcp_config: Vec<PathBuf>,
+    /// Patterns of tools that a run may call. When there are any, the servers' own grants do not count.
+    pub allow_tools: Vec<String>,
+    /// What one run may use.
+    pub limits: Limits,
+    /// The guard model.
+    pub guard: GuardConfig,
+    /// Asking people.
+    pub approval: ApprovalConfig,
+    /// Where records are kept.
+    pub record_dir: Option<PathBuf>,
+    /// What is wrong with single servers; the others work.
+    #[serde(skip)]
+    pub problems: Vec<Problem>,
+    /// SHA-256 over the files this was read from.
+    #[serde(skip)]
+    digest: Sha256,
+}
+
+/// `[guard]`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct GuardConfig {
+    /// The folder of the weights.
+    pub weights: Option<PathBuf>,
+    /// `auto`, `cpu`, `cuda` or `cuda:N`.
+    pub device: Option<String>,
+    /// The worker program.
+    pub worker: Option<PathBuf>,
+    /// Threads for computing.
+    pub threads: Option<u32>,
+    /// When scores mean asking and blocking.
+    pub thresholds: Thresholds,
+}
+
+/// `[approval]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ApprovalConfig {
+    /// Whether people are asked.
+    pub mode: ApprovalMode,
+    /// How long a question stays open.
+    #[serde(deserialize_with = "units::duration::deserialize")]
+    pub timeout: Duration,
+}
+
+impl Default for ApprovalConfig {
+    fn default() -> Self {
+        Self { mode: ApprovalMode::default(), timeout: DEFAULT_APPROVAL_TIME }
+    }
+}
+
+impl Config {
+    /// Reads a file. Paths in it are relative to it.
+    ///
+    /// # Errors
+    /// If it cannot be read, is no TOML, has a key or a value that means nothing.
+    pub fn read(path: &Path) -> Result<Self> {
+        let fault = |message: String| Error::Config { path: path.to_owned(), message };
+        let text = std::fs::read_to_string(path).map_err(|e| fault(format!("cannot be read: {e}")))?;
+        let mut config: Self = toml::from_str(&text).map_err(|e| fault(e.to_string()))?;
+        config.digest.update(text.as_bytes());
+        config.make_absolute(path.parent().unwrap_or(Path::new("")));
+        for (name, server) in &config.servers {
+            let say = |message: &String| Problem { server: name.clone(), tool: None, message: message.clone() };
+            config.problems.extend(server.warnings.iter().map(say));
+        }
+        for file in std::mem::take(&mut config.mcp_config) {
+            config.add_mcp_config(&file)?;
+        }
+        config.validate().map_err(|e| match e {
+            Error::Setting(message) => fault(message),
+            other => other,
+        })?;
+        Ok(config)
+    }
+
+    /// The file that was named, else the one in the current folder, else the defaults.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read). A file that was not named need not exist.
+    pub fn find(named: Option<&Path>) -> Result<Self> {
+        match named {
+            Some(path) => Self::read(path),
+            None if Path::new(FILE_NAME).is_file() => Self::read(Path::new(FILE_NAME)),
+            None => Ok(Self::default()),
+        }
+    }
+
+    /// Adds the servers of a file in the form of Claude Desktop, Cursor or VS Code.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or names a server that is there already.
+    pub fn add_mcp_config(&mut self, path: &Path) -> Result<()> {
+        let added = read_mcp_config(path)?;
+        self.digest.update(std::fs::read(path).unwrap_or_default());
+        self.problems.extend(added.problems);
+        for (name, server) in added.servers {
+            if self.servers.contains_key(&name) {
+                let message = format!("the server {name:?} is configured twice; rename one of the two");
+                return Err(Error::Config { path: path.to_owned(), message });
+            }
+            self.servers.insert(name, server);
+        }
+        Ok(())
+    }
+
+    /// Whether the values make sense together.
+    ///
+    /// # Errors
+    /// [`Error::Setting`], which names the value.
+    pub fn validate(&self) -> Result<()> {
+        self.limits.validate().map_err(|e| Error::Setting(format!("limits: {e}")))?;
+        self.guard.thresholds.validate().map_err(|e| Error::Setting(format!("guard.thresholds: {e}")))?;
+        self.grants().map(drop)
+    }
+
+    /// The tools that a run may call: `allow_tools` when there are any; else what each server grants,
+    /// and a server that says nothing of grants grants all its tools, since it was named by the user.
+    ///
+    /// # Errors
+    /// If a pattern is none.
+    pub fn grants(&self) -> Result<Grants> {
+        if !self.allow_tools.is_empty() {
+            return self.allow_tools.iter().map(|p| Pattern::parse(p)).collect::<Result<_>>().map(Grants::new);
+        }
+        let everything = ["*".to_owned()];
+        let of_server = |(name, server): (&String, &ServerConfig)| {
+            let patterns = server.grant.as_deref().unwrap_or(&everything);
+            patterns.iter().map(|tool| Pattern::parse(&format!("{name}/{tool}"))).collect::<Vec<_>>()
+        };
+        self.servers.iter().flat_map(of_server).collect::<Result<_>>().map(Grants::new)
+    }
+
+    /// How the guard worker is started.
+    pub fn worker_options(&self) -> WorkerOptions {
+        WorkerOptions {
+            program: self.guard.worker.clone(),
+            weights: self.guard.weights.clone(),
+            device: self.guard.device.clone(),
+            threads: self.guard.threads,
+        }
+    }
+
+    /// SHA-256 over the files this was read from, in hex.
+    pub fn digest(&self) -> String {
+        crate::sandbox::hex(&self.digest.clone().finalize())
+    }
+
+    fn make_absolute(&mut self, base: &Path) {
+        let paths = [&mut self.guard.weights, &mut self.guard.worker, &mut self.record_dir];
+        for path in paths.into_iter().flatten().chain(&mut self.mcp_config) {
+            if path.is_relative() {
+                *path = base.join(&path);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Config> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(FILE_NAME);
+        std::fs::write(&path, text).unwrap();
+        Config::read(&path)
+    }
+
+    #[test]
+    fn an_empty_file_is_the_defaults() {
+        let config = read("").unwrap();
+        assert_eq!(config.limits, Limits::default());
+        assert_eq!(config.guard.thresholds, Thresholds::default());
+        assert!(config.servers.is_empty() && !config.grants().unwrap().allow("a", "b"));
+    }
+
+    #[test]
+    fn what_is_not_known_is_an_error_with_its_line() {
+        for (text, hint) in [
+            ("[limits]\nwall_tiem = \"1s\"", "line 2"),
+            ("[guard.thresholds]\nblock_unsafe = 2", "block_unsafe"),
+            ("[limits]\nmemory = \"lots\"", "lots"),
+            ("allow_tools = [\"search\"]", "server/tool"),
+            ("[approval]\nmode = \"always\"", "line 2"),
+            ("x", "line 1"),
+        ] {
+            let error = read(text).unwrap_err();
+            assert_eq!(error.code(), "config-invalid", "{text}");
+            assert!(error.to_string().contains(hint), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_server_grants_what_it_says_or_all() {
+        let servers = "[servers.a]\ncommand = \"x\"\ngrant = [\"list_*\"]\n[servers.b]\ncommand = \"y\"\n";
+        let grants = read(servers).unwrap().grants().unwrap();
+        assert!(grants.allow("a", "list_x") && !grants.allow("a", "drop") && grants.allow("b", "drop"));
+        let grants = read(&format!("allow_tools = [\"a/*\"]\n{servers}")).unwrap().grants().unwrap();
+        assert!(grants.allow("a", "drop") && !grants.allow("b", "drop"));
+    }
+}

@@ -1,0 +1,127 @@
+//! Asks in the terminal that the run was started from: one question at a time, answered by a line.
+//!
+//! The terminal itself is opened, not standard input: a script or a pipe can never answer.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use tokio::sync::Mutex;
+
+use super::{ApprovalRequest, Approver, Decision};
+
+/// The most of a value that is shown before it is cut, with its true length.
+const SHOWN: usize = 600;
+
+/// Asks in the terminal.
+#[derive(Clone, Debug, Default)]
+pub struct TerminalApprover {
+    one_at_a_time: Arc<Mutex<()>>,
+}
+
+impl TerminalApprover {
+    /// The terminal, if this process has one.
+    pub fn new() -> Option<Self> {
+        File::open("/dev/tty").ok().map(|_| Self::default())
+    }
+}
+
+#[async_trait]
+impl Approver for TerminalApprover {
+    async fn decide(&self, request: ApprovalRequest) -> Decision {
+        let _turn = self.one_at_a_time.lock().await;
+        let asked = tokio::task::spawn_blocking(move || ask(&request)).await;
+        match asked {
+            Ok(Ok(decision)) => decision,
+            // The terminal went away, or reading it failed.
+            Ok(Err(_)) | Err(_) => Decision::Unavailable,
+        }
+    }
+}
+
+fn ask(request: &ApprovalRequest) -> std::io::Result<Decision> {
+    let terminal = File::options().read(true).write(true).open("/dev/tty")?;
+    let mut input = BufReader::new(terminal.try_clone()?);
+    let mut output = terminal;
+    output.write_all(question(request).as_bytes())?;
+    loop {
+        output.write_all(b"Approve this call? [y]es / [n]o / no, because ... : ")?;
+        let mut line = String::new();
+        if input.read_line(&mut line)? == 0 {
+            return Ok(Decision::Unavailable);
+        }
+        if let Some(decision) = read_answer(&line) {
+            return Ok(decision);
+        }
+    }
+}
+
+/// None: not understood. Nothing but a plain yes approves.
+fn read_answer(line: &str) -> Option<Decision> {
+    let line = line.trim();
+    if line.eq_ignore_ascii_case("y") || line.eq_ignore_ascii_case("yes") {
+        return Some(Decision::Approved);
+    }
+    let (word, reason) = line.split_once([' ', ',', ':']).unwrap_or((line, ""));
+    if !word.eq_ignore_ascii_case("n") && !word.eq_ignore_ascii_case("no") {
+        return None;
+    }
+    let reason = reason.trim_start_matches([' ', ',', ':']);
+    let reason = reason.strip_prefix("because ").unwrap_or(reason).trim();
+    Some(Decision::Denied(if reason.is_empty() { "no reason was given" } else { reason }.to_owned()))
+}
+
+fn question(request: &ApprovalRequest) -> String {
+    let mut text = format!("\n  A script wants to call {}\n", visible(&request.tool));
+    for (name, value) in &request.arguments {
+        let value = visible(&value.to_string());
+        let shown: String = value.chars().take(SHOWN).collect();
+        let cut = if shown.len() < value.len() { format!(" ... ({} bytes in all)", value.len()) } else { String::new() };
+        text.push_str(&format!("    {}: {shown}{cut}\n", visible(name)));
+    }
+    if !request.intent.is_empty() {
+        text.push_str(&format!("  for: {}\n", visible(&request.intent)));
+    }
+    for reason in &request.reasons {
+        text.push_str(&format!("  asked because: {}\n", visible(&reason.message)));
+    }
+    text
+}
+
+/// The text with control characters made visible: what is asked must not repaint the question.
+fn visible(text: &str) -> String {
+    let hidden = |c: char| c.is_control() || ('\u{200b}'..='\u{200f}').contains(&c) || ('\u{202a}'..='\u{202e}').contains(&c) || ('\u{2066}'..='\u{2069}').contains(&c);
+    text.chars().flat_map(|c| if hidden(c) { c.escape_unicode().collect() } else { vec![c] }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_plain_yes_approves() {
+        assert_eq!(read_answer("Yes\n"), Some(Decision::Approved));
+        assert_eq!(read_answer("y"), Some(Decision::Approved));
+        assert_eq!(read_answer("no, because It is Late\n"), Some(Decision::Denied("It is Late".into())));
+        assert_eq!(read_answer("n wrong account"), Some(Decision::Denied("wrong account".into())));
+        assert!(matches!(read_answer("n"), Some(Decision::Denied(_))));
+        for unclear in ["", "yeah", "ok", "maybe", "yes please", "n\u{fc}"] {
+            assert_ne!(read_answer(unclear), Some(Decision::Approved), "{unclear}");
+        }
+    }
+
+    #[test]
+    fn a_call_cannot_repaint_the_question() {
+        let request = ApprovalRequest {
+            run: "r".into(),
+            tool: "a/b".into(),
+            arguments: serde_json::from_str(r#"{"x": "\u001b[2Jharmless\r\u202e"}"#).unwrap(),
+            intent: String::new(),
+            reasons: Vec::new(),
+            scores: None,
+        };
+        let text = question(&request);
+        assert!(!text.contains(['\u{1b}', '\r', '\u{202e}']), "{text:?}");
+    }
+}

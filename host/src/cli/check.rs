@@ -1,0 +1,151 @@
+//! `postern check`: the guard's word on one call, or on many.
+
+use std::io::{BufRead, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anstream::println;
+use clap::Args;
+use futures::StreamExt;
+use owo_colors::OwoColorize;
+use postern_check::{Check, Facts, Judgement, MAX_CHECK_BYTES, ModelInfo, Scores, Thresholds, judge};
+use serde_json::{Value, json};
+
+use super::exit::Exit;
+use super::options::ConfigOptions;
+use super::show;
+use crate::guard::{Guard, WorkerGuard};
+use crate::report::ms;
+use crate::{Error, Result};
+
+/// Checks under way at once with --jsonl: two of the worker's batches.
+const AT_ONCE: usize = 128;
+
+#[derive(Debug, Args)]
+pub(super) struct Options {
+    /// A check as JSON: a file, or - for standard input
+    #[arg(value_name = "FILE", required_unless_present = "jsonl", conflicts_with = "jsonl")]
+    check: Option<PathBuf>,
+    /// Many checks, one a line; answers come one a line, in order
+    #[arg(long, value_name = "FILE")]
+    jsonl: Option<PathBuf>,
+    /// Print one JSON document, and nothing else, on standard output
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    config: ConfigOptions,
+}
+
+impl Options {
+    pub(super) fn wants_json(&self) -> bool {
+        self.json || self.jsonl.is_some()
+    }
+}
+
+pub(super) async fn run(options: Options) -> Result<Exit> {
+    let config = options.config.read()?;
+    let guard = WorkerGuard::new(config.worker_options());
+    guard.prepare();
+    let asker = Asker { guard, thresholds: config.guard.thresholds };
+    match (&options.jsonl, &options.check) {
+        (Some(path), _) => many(asker, path).await,
+        (None, Some(path)) => one(asker, path, options.json).await,
+        (None, None) => Err(Error::Setting("no check is given".into())),
+    }
+}
+
+#[derive(Clone)]
+struct Asker {
+    guard: WorkerGuard,
+    thresholds: Thresholds,
+}
+
+struct Answer {
+    judgement: Judgement,
+    scores: Scores,
+    model: ModelInfo,
+    ms: f64,
+}
+
+impl Asker {
+    async fn ask(&self, check: Check) -> Result<Answer> {
+        let model = self.guard.info().await.map_err(|down| Error::Guard(down.message))?;
+        let facts = Facts::of(&check.action, None);
+        let began = Instant::now();
+        let scores = self.guard.score(check).await.map_err(|down| Error::Guard(down.message))?;
+        let judgement = judge(&scores, &self.thresholds, facts);
+        Ok(Answer { judgement, scores, model, ms: ms(began.elapsed()) })
+    }
+}
+
+impl Answer {
+    fn json(&self) -> Value {
+        json!({
+            "verdict": self.judgement.verdict,
+            "scores": self.scores,
+            "reasons": self.judgement.reasons,
+            "model": self.model,
+            "ms": self.ms,
+        })
+    }
+}
+
+async fn one(asker: Asker, path: &Path, json: bool) -> Result<Exit> {
+    let mut text = String::new();
+    open(path)?
+        .take(MAX_CHECK_BYTES as u64 + 1)
+        .read_to_string(&mut text)
+        .map_err(|source| Error::Io { doing: "cannot read", path: path.to_owned(), source })?;
+    let answer = asker.ask(parse(&text)?).await?;
+    if json {
+        show::print_json(&answer.json());
+        return Ok(Exit::Done);
+    }
+    println!("{}", show::verdict(answer.judgement.verdict));
+    show::reasons(&answer.judgement.reasons);
+    show::scores(&answer.scores);
+    let model = &answer.model;
+    let summary = format!("model {} ({}) on {} · {:.0} ms", model.version, &model.sha256[..12], model.device, answer.ms);
+    println!("  {}", summary.dimmed());
+    Ok(Exit::Done)
+}
+
+/// A line that is no check is answered with an error; the others are not harmed by it. A guard that
+/// is down ends it all.
+async fn many(asker: Asker, path: &Path) -> Result<Exit> {
+    let lines = std::io::BufReader::new(open(path)?).lines().filter(|line| !matches!(line, Ok(text) if text.trim().is_empty()));
+    let mut answers = futures::stream::iter(lines)
+        .map(|line| {
+            let asker = asker.clone();
+            async move {
+                let line = line.map_err(|source| Error::Io { doing: "cannot read", path: path.to_owned(), source })?;
+                match parse(&line) {
+                    Ok(check) => Ok(asker.ask(check).await?.json()),
+                    Err(error) => Ok(json!({"error": {"code": error.code(), "message": error.to_string()}})),
+                }
+            }
+        })
+        .buffered(AT_ONCE);
+    while let Some(answer) = answers.next().await {
+        let answer: Result<Value> = answer;
+        // Whoever read the answers may have gone.
+        let line = answer?.to_string();
+        let mut output = std::io::stdout().lock();
+        if writeln!(output, "{line}").and_then(|()| output.flush()).is_err() {
+            break;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn parse(text: &str) -> Result<Check> {
+    Check::parse(text).map_err(|e| Error::Check { code: e.code(), message: e.to_string() })
+}
+
+fn open(path: &Path) -> Result<Box<dyn Read + Send>> {
+    if path.as_os_str() == "-" {
+        return Ok(Box::new(std::io::stdin()));
+    }
+    let file = std::fs::File::open(path).map_err(|source| Error::Io { doing: "cannot read", path: path.to_owned(), source })?;
+    Ok(Box::new(file))
+}

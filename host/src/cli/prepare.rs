@@ -1,0 +1,18 @@
+//! `postern prepare`: what the first run would otherwise have to do.
+
+use anstream::println;
+use clap::Args;
+
+use super::exit::Exit;
+use crate::Result;
+use crate::sandbox::{Runners, Sandbox};
+
+#[derive(Debug, Args)]
+pub(super) struct Options {}
+
+pub(super) fn run(_: Options) -> Result<Exit> {
+    let sandbox = Sandbox::new(Runners::find())?;
+    let runner = sandbox.runners().javascript(&sandbox)?;
+    println!("JavaScript runner {} is ready", &runner.digest[..12]);
+    Ok(Exit::Done)
+}

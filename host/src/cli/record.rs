@@ -1,0 +1,101 @@
+//! `postern record`: what earlier runs did.
+
+use std::path::PathBuf;
+
+use anstream::println;
+use clap::{Args, Subcommand};
+use owo_colors::OwoColorize;
+use serde_json::json;
+
+use super::exit::Exit;
+use super::show;
+use crate::config::Config;
+use crate::record;
+use crate::Result;
+
+#[derive(Debug, Args)]
+pub(super) struct Options {
+    #[command(subcommand)]
+    action: Action,
+    /// Where records are kept
+    #[arg(long, value_name = "FOLDER", global = true)]
+    record_dir: Option<PathBuf>,
+    /// The configuration; without it, postern.toml in the current folder if there is one
+    #[arg(long, value_name = "FILE", global = true)]
+    config: Option<PathBuf>,
+    /// Print one JSON document, and nothing else, on standard output
+    #[arg(long, global = true)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// All runs, oldest first
+    List,
+    /// One run, whole
+    Show {
+        /// Its id, or the first characters of it
+        run: String,
+    },
+}
+
+pub(super) fn run(options: Options) -> Result<Exit> {
+    let config = Config::find(options.config.as_deref())?;
+    let records = options.record_dir.or(config.record_dir).unwrap_or_else(record::default_folder);
+    match &options.action {
+        Action::List => {
+            let runs = record::list(&records)?;
+            if options.json {
+                show::print_json(&json!({ "runs": runs }));
+            } else {
+                runs.iter().for_each(|run| println!("{run}"));
+            }
+        }
+        Action::Show { run } => {
+            let read = record::read(&records, run)?;
+            if options.json {
+                show::print_json(&read);
+            } else {
+                show_record(&read);
+            }
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn show_record(read: &record::Read) {
+    let manifest = &read.manifest;
+    println!("{} {}", "run".bold(), manifest.run);
+    println!("  {:12} {}", "started", manifest.started);
+    println!("  {:12} {} ({}, sha256 {})", "script", manifest.script, manifest.language, short(&manifest.script_sha256));
+    if !manifest.intent.is_empty() {
+        println!("  {:12} {}", "intent", manifest.intent);
+    }
+    for constraint in &manifest.constraints {
+        println!("  {:12} {constraint}", "constraint");
+    }
+    println!("  {:12} {}", "granted", manifest.allow_tools.join(", "));
+    let runner = short(&manifest.runner_blake3);
+    println!("  {:12} postern {}, wasmtime {}, runner {runner}", "versions", manifest.postern, manifest.wasmtime);
+    match &read.closing {
+        Some(closing) => {
+            if let Some(guard) = &closing.guard {
+                println!("  {:12} {} ({}) on {}", "guard", guard.version, short(&guard.sha256), guard.device);
+            }
+            println!();
+            show::report(&closing.report, false);
+        }
+        None => {
+            println!("\nthe run never came to its end; what the journal has:");
+            for entry in &read.journal {
+                if let Ok(line) = serde_json::to_string(entry) {
+                    println!("  {}", show::one_line(&line));
+                }
+            }
+        }
+    }
+}
+
+fn short(digest: &str) -> &str {
+    digest.get(..12).unwrap_or(digest)
+}

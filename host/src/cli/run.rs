@@ -1,0 +1,158 @@
+//! `postern run`.
+
+use std::io::{IsTerminal, Read};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::{Args, ValueEnum};
+use tokio_util::sync::CancellationToken;
+
+use super::exit::Exit;
+use super::options::{ConfigOptions, LimitOptions};
+use super::show;
+use crate::approval::ApprovalMode;
+use crate::script::Language;
+use crate::{Error, Host, Result, Script};
+
+/// The longest script that is read, in bytes.
+const MAX_SCRIPT: u64 = 4 << 20;
+
+#[derive(Debug, Args)]
+pub(super) struct Options {
+    /// The script: a file, or - for standard input
+    #[arg(value_name = "FILE")]
+    script: PathBuf,
+    /// What the user asked for, in the user's own words
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    intent: String,
+    /// A rule the user set; may be given more than once
+    #[arg(long, value_name = "TEXT")]
+    constraint: Vec<String>,
+    /// The language, whatever the file looks like
+    #[arg(long, value_name = "LANGUAGE")]
+    lang: Option<LanguageName>,
+    /// A file or folder the script may read, under /input
+    #[arg(long, value_name = "PATH")]
+    input: Vec<PathBuf>,
+    /// A tool the script may call, such as crm/* [default: what the configuration grants]
+    #[arg(long, value_name = "PATTERN")]
+    allow_tool: Vec<String>,
+    /// Whether to ask in the terminal when a call needs approval [default: ask]
+    #[arg(long, value_name = "WHEN")]
+    approve: Option<Approve>,
+    /// Where the record of the run is kept
+    #[arg(long, value_name = "FOLDER")]
+    record_dir: Option<PathBuf>,
+    /// Print one JSON document, and nothing else, on standard output
+    #[arg(long)]
+    pub(super) json: bool,
+    #[command(flatten)]
+    config: ConfigOptions,
+    #[command(flatten)]
+    limits: LimitOptions,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Approve {
+    /// In the terminal, if there is one
+    Ask,
+    /// Nobody is asked; such calls fail with approval-required
+    Never,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum LanguageName {
+    /// JavaScript
+    Js,
+    /// TypeScript
+    Ts,
+    /// Python
+    Py,
+}
+
+pub(super) async fn run(options: Options) -> Result<Exit> {
+    let text = read_script(&options.script)?;
+    let mut config = options.config.read()?;
+    options.limits.apply(&mut config);
+    if !options.allow_tool.is_empty() {
+        config.allow_tools.clone_from(&options.allow_tool);
+    }
+    if let Some(approve) = options.approve {
+        config.approval.mode = match approve {
+            Approve::Ask => ApprovalMode::Ask,
+            Approve::Never => ApprovalMode::Never,
+        };
+    }
+    if let Some(folder) = &options.record_dir {
+        config.record_dir = Some(folder.clone());
+    }
+    for problem in std::mem::take(&mut config.problems) {
+        show::note(&problem.to_string());
+    }
+
+    let host = Host::new(config)?;
+    let cancel = CancellationToken::new();
+    let report = tokio::select! {
+        report = host.run(script(text, &options, &cancel)) => report,
+        never = cancel_on_interrupt(&cancel) => match never {},
+    };
+    host.close().await;
+    let report = report?;
+    if options.json {
+        show::print_json(&report);
+    } else {
+        show::report(&report, true);
+    }
+    Ok(Exit::from(report.outcome))
+}
+
+fn script(text: String, options: &Options, cancel: &CancellationToken) -> Script {
+    let name = options.script.display().to_string();
+    let mut script = Script::new(text).name(name).intent(&options.intent).cancel(cancel.clone());
+    for constraint in &options.constraint {
+        script = script.constraint(constraint);
+    }
+    for input in &options.input {
+        script = script.input(input);
+    }
+    if let Some(language) = options.lang {
+        script = script.language(match language {
+            LanguageName::Js => Language::JavaScript,
+            LanguageName::Ts => Language::TypeScript,
+            LanguageName::Py => Language::Python,
+        });
+    }
+    if !options.json && std::io::stderr().is_terminal() {
+        script = script.observer(Arc::new(show::live_call));
+    }
+    script
+}
+
+/// The first Ctrl-C ends the run in order; the second ends the process.
+async fn cancel_on_interrupt(cancel: &CancellationToken) -> std::convert::Infallible {
+    if tokio::signal::ctrl_c().await.is_ok() {
+        cancel.cancel();
+        if tokio::signal::ctrl_c().await.is_ok() {
+            std::process::exit(Exit::Cancelled as i32);
+        }
+    }
+    std::future::pending().await
+}
+
+fn read_script(path: &std::path::Path) -> Result<String> {
+    let unreadable = |message: String| Error::Script { code: "script-unreadable", message, hint: None };
+    let fault = |e: std::io::Error| unreadable(format!("{}: cannot be read: {e}", path.display()));
+    let mut bytes = Vec::new();
+    if path.as_os_str() == "-" {
+        std::io::stdin().take(MAX_SCRIPT + 1).read_to_end(&mut bytes).map_err(fault)?;
+    } else {
+        let file = std::fs::File::open(path).map_err(fault)?;
+        file.take(MAX_SCRIPT + 1).read_to_end(&mut bytes).map_err(fault)?;
+    }
+    if bytes.len() as u64 > MAX_SCRIPT {
+        let message = format!("{}: is longer than {MAX_SCRIPT} bytes", path.display());
+        let hint = Some("hand data over with --input and read it under /input".into());
+        return Err(Error::Script { code: "script-too-large", message, hint });
+    }
+    String::from_utf8(bytes).map_err(|_| unreadable(format!("{}: is no UTF-8 text", path.display())))
+}

@@ -1,0 +1,179 @@
+//! One attempt from its first line in the journal to its last. However the call ends, by an answer,
+//! an error or because the script gave it up, exactly one outcome is written.
+
+use std::future::Future;
+use std::sync::PoisonError;
+use std::time::Instant;
+
+use postern_check::{Reason, Scores, Verdict};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use super::{Inner, strict_json};
+use crate::record::{self, Entry, Timings};
+use crate::report::{CallReport, ms};
+use crate::sandbox::Answer;
+use crate::{ToolError, ToolErrorCode};
+
+/// The most of arguments that are no JSON object that is written down.
+const TEXT_KEPT: usize = 4 << 10;
+
+pub(super) struct Attempt<'a> {
+    inner: &'a Inner,
+    number: u32,
+    index: usize,
+    began: Instant,
+    tool: String,
+    arguments: Value,
+    ended: bool,
+    /// How strict it has become. Starts at allow; steps move it to the right.
+    pub(super) verdict: Verdict,
+    pub(super) reasons: Vec<Reason>,
+    pub(super) scores: Option<Scores>,
+    pub(super) definition: Option<String>,
+    pub(super) dispatched: bool,
+    pub(super) beside: Vec<Value>,
+    timings: Timings,
+}
+
+impl<'a> Attempt<'a> {
+    /// Writes the attempt down. If that fails, nothing may happen.
+    pub(super) fn begin(inner: &'a Inner, number: u32, tool: &str, arguments: &str) -> Result<Self, ToolError> {
+        let arguments = strict_json::for_the_journal(arguments, TEXT_KEPT);
+        let index = {
+            let mut calls = inner.calls.lock().unwrap_or_else(PoisonError::into_inner);
+            calls.push(None);
+            calls.len() - 1
+        };
+        let attempt = Self {
+            inner,
+            number,
+            index,
+            began: Instant::now(),
+            tool: tool.to_owned(),
+            arguments,
+            ended: false,
+            verdict: Verdict::Allow,
+            reasons: Vec::new(),
+            scores: None,
+            definition: None,
+            dispatched: false,
+            beside: Vec::new(),
+            timings: Timings::default(),
+        };
+        let Some(record) = &inner.parts.record else { return Ok(attempt) };
+        let entry = Entry::Attempt(record::Attempt {
+            call: number,
+            at: jiff::Timestamp::now(),
+            tool: attempt.tool.clone(),
+            arguments: attempt.arguments.clone(),
+        });
+        match record.note(&entry) {
+            Ok(()) => Ok(attempt),
+            Err(error) => {
+                let mut attempt = attempt;
+                attempt.verdict = Verdict::Block;
+                let refused = ToolError::new(ToolErrorCode::Blocked, format!("the call cannot be recorded: {error}"));
+                attempt.end(Err(refused.clone())).and(Err(refused))
+            }
+        }
+    }
+
+    /// Makes the verdict at least this strict.
+    pub(super) fn tighten(&mut self, verdict: Verdict, reasons: impl IntoIterator<Item = Reason>) {
+        self.verdict = self.verdict.max(verdict);
+        self.reasons.extend(reasons);
+    }
+
+    /// The decisive reason, for messages.
+    pub(super) fn because(&self) -> &str {
+        self.reasons.first().map_or("no reason", |reason| &reason.message)
+    }
+
+    /// Waits, and notes how long that took.
+    pub(super) async fn timed<T>(
+        &mut self,
+        part: impl FnOnce(&mut Timings) -> &mut f64,
+        future: impl Future<Output = T>,
+    ) -> T {
+        let began = Instant::now();
+        let output = future.await;
+        *part(&mut self.timings) += ms(began.elapsed());
+        output
+    }
+
+    /// Ends the attempt with its answer.
+    pub(super) fn end(mut self, answer: Answer) -> Answer {
+        if let Err(error) = &answer
+            && !self.dispatched
+        {
+            // Refused by the gate: whatever step it was, the verdict shows it.
+            if !matches!(
+                error.code,
+                ToolErrorCode::ApprovalDenied | ToolErrorCode::ApprovalRequired | ToolErrorCode::ApprovalExpired
+            ) {
+                self.verdict = Verdict::Block;
+            }
+        }
+        if let Err(error) = &answer
+            && (self.reasons.is_empty() || self.dispatched)
+        {
+            self.reasons.push(Reason::new(error.code.as_str(), error.message.clone()));
+        }
+        let result = answer.as_ref().ok().map(String::as_str);
+        self.write(answer.as_ref().err().map(|error| error.code), result);
+        answer
+    }
+
+    fn write(&mut self, code: Option<ToolErrorCode>, result: Option<&str>) {
+        self.ended = true;
+        self.timings.total_ms = ms(self.began.elapsed());
+        let report = CallReport {
+            tool: std::mem::take(&mut self.tool),
+            arguments: std::mem::take(&mut self.arguments),
+            verdict: self.verdict,
+            code: code.map(|code| code.as_str().to_owned()),
+            reasons: self.reasons.clone(),
+            scores: self.scores.clone(),
+            ms: self.timings.total_ms,
+        };
+        if let Some(record) = &self.inner.parts.record {
+            let outcome = record::Outcome {
+                call: self.number,
+                at: jiff::Timestamp::now(),
+                verdict: report.verdict,
+                code: report.code.clone(),
+                reasons: std::mem::take(&mut self.reasons),
+                scores: self.scores.take(),
+                dispatched: self.dispatched,
+                definition_sha256: self.definition.take(),
+                result_sha256: result.map(|text| crate::sandbox::hex(&Sha256::digest(text.as_bytes()))),
+                result_bytes: result.map(|text| text.len() as u64),
+                beside: std::mem::take(&mut self.beside),
+                timings: self.timings,
+            };
+            // The call is over; that its end could not be written must not hide its answer.
+            if let Err(error) = record.note(&Entry::Outcome(outcome)) {
+                tracing::error!(%error, "the outcome of a call is not in the journal");
+            }
+        }
+        if let Some(observer) = &self.inner.parts.observer {
+            observer(&report);
+        }
+        let mut calls = self.inner.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        calls[self.index] = Some(report);
+    }
+}
+
+impl Drop for Attempt<'_> {
+    fn drop(&mut self) {
+        if !self.ended {
+            let message = match self.dispatched {
+                true => "the call was given up after it had been sent; the tool may have done its work",
+                false => "the call was given up before it was sent",
+            };
+            self.reasons.push(Reason::new("cancelled", message));
+            self.write(Some(ToolErrorCode::Cancelled), None);
+        }
+    }
+}

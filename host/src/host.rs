@@ -1,0 +1,563 @@
+//! What an embedder sees: a [`Host`] runs [`Script`]s and gives [`Report`]s.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use postern_check::Thresholds;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use tokio_util::sync::CancellationToken;
+
+use crate::approval::{ApprovalMode, Approver, NobodyApproves, TerminalApprover};
+use crate::config::Config;
+use crate::gate::{Gate, GateParts, Grants, Observer, Pattern};
+use crate::guard::{Guard, WorkerGuard};
+use crate::record::{Closing, Manifest, Record};
+use crate::report::{Outcome, Report, RunError, UsageReport, ms};
+use crate::sandbox::{
+    CompiledRunner, Door, Ending, Finished, Input, LimitKind, Limits, RunClock, Runners, Sandbox, ScriptFailure,
+    Workspace,
+};
+use crate::script::{self, Language, Prepared};
+use crate::upstream::{LocalServer, Upstreams};
+use crate::{Error, Result, ToolError, ToolErrorCode};
+
+/// How long calls that were given up may take to write down that they were.
+const SETTLE_TIME: std::time::Duration = std::time::Duration::from_millis(200);
+
+/// Runs scripts. Everything that lasts longer than one run (engine, servers, guard) is here and is
+/// started when it is first needed. Cheap to clone.
+///
+/// ```no_run
+/// # async fn example() -> postern::Result<()> {
+/// use postern::{Config, Host, Script};
+///
+/// let host = Host::new(Config::read("postern.toml".as_ref())?)?;
+/// let script = Script::new("return (await tools.crm.list_customers()).length").intent("How many customers are there?");
+/// let report = host.run(script).await?;
+/// println!("{}: {}", report.run, report.value);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Host {
+    sandbox: Sandbox,
+    upstreams: Upstreams,
+    guard: Option<Arc<dyn Guard>>,
+    approver: Arc<dyn Approver>,
+    settings: Arc<Settings>,
+}
+
+/// What of the configuration applies to every run.
+struct Settings {
+    grants: Grants,
+    limits: Limits,
+    thresholds: Thresholds,
+    approval_time: std::time::Duration,
+    records: Option<PathBuf>,
+    config_sha256: String,
+}
+
+/// Puts a [`Host`] together.
+pub struct HostBuilder {
+    config: Config,
+    runners: Runners,
+    guard: Option<Arc<dyn Guard>>,
+    approver: Option<Arc<dyn Approver>>,
+    local: Vec<(String, Arc<dyn LocalServer>)>,
+    records: Option<PathBuf>,
+}
+
+impl HostBuilder {
+    /// Another guard than the worker process.
+    #[must_use]
+    pub fn guard(mut self, guard: Arc<dyn Guard>) -> Self {
+        self.guard = Some(guard);
+        self
+    }
+
+    /// No guard model: only the deterministic steps decide. For measurements, and for embedders who
+    /// have a judge of their own behind their tools.
+    #[must_use]
+    pub fn without_guard(mut self) -> Self {
+        self.guard = None;
+        self
+    }
+
+    /// Somebody else who decides what must be asked.
+    #[must_use]
+    pub fn approver(mut self, approver: Arc<dyn Approver>) -> Self {
+        self.approver = Some(approver);
+        self
+    }
+
+    /// Tools in this process. They are granted by `allow_tools`, or all when there is none.
+    #[must_use]
+    pub fn local_server(mut self, name: impl Into<String>, server: Arc<dyn LocalServer>) -> Self {
+        self.local.push((name.into(), server));
+        self
+    }
+
+    /// No records: nothing about a run outlives it.
+    #[must_use]
+    pub fn without_records(mut self) -> Self {
+        self.records = None;
+        self
+    }
+
+    /// Other places for language runtimes and compiled code.
+    #[must_use]
+    pub fn runners(mut self, runners: Runners) -> Self {
+        self.runners = runners;
+        self
+    }
+
+    /// The host. Starts nothing yet.
+    ///
+    /// # Errors
+    /// If the configuration makes no sense, or the platform cannot run the sandbox.
+    pub fn build(self) -> Result<Host> {
+        self.config.validate()?;
+        let mut grants = self.config.grants()?;
+        if self.config.allow_tools.is_empty() {
+            let local = self.local.iter().map(|(name, _)| Pattern::parse(&format!("{name}/*")));
+            grants = grants.with(local.collect::<Result<_>>()?);
+        }
+        let settings = Settings {
+            grants,
+            limits: self.config.limits.clone(),
+            thresholds: self.config.guard.thresholds,
+            approval_time: self.config.approval.timeout,
+            records: self.records,
+            config_sha256: self.config.digest(),
+        };
+        let approver = self.approver.unwrap_or_else(|| default_approver(self.config.approval.mode));
+        let most = usize::try_from(self.config.limits.max_result_bytes).unwrap_or(usize::MAX);
+        let mut upstreams = Upstreams::builder().with_servers(self.config.servers).max_result_bytes(most);
+        for (name, server) in self.local {
+            upstreams = upstreams.with_local(name, server);
+        }
+        Ok(Host {
+            sandbox: Sandbox::new(self.runners)?,
+            upstreams: upstreams.build(),
+            guard: self.guard,
+            approver,
+            settings: Arc::new(settings),
+        })
+    }
+}
+
+fn default_approver(mode: ApprovalMode) -> Arc<dyn Approver> {
+    match (mode, TerminalApprover::new()) {
+        (ApprovalMode::Ask, Some(terminal)) => Arc::new(terminal),
+        _ => Arc::new(NobodyApproves),
+    }
+}
+
+/// One script to run, and under which conditions.
+#[derive(Clone)]
+pub struct Script {
+    text: String,
+    name: String,
+    language: Option<Language>,
+    intent: String,
+    constraints: Vec<String>,
+    inputs: Vec<PathBuf>,
+    cancel: CancellationToken,
+    observer: Option<Observer>,
+}
+
+impl Script {
+    /// This text, with no intent, no constraints and no inputs.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            name: "script".into(),
+            language: None,
+            intent: String::new(),
+            constraints: Vec::new(),
+            inputs: Vec::new(),
+            cancel: CancellationToken::new(),
+            observer: None,
+        }
+    }
+
+    /// What the text is called; its ending tells the language.
+    #[must_use]
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// The language, whatever name and text look like.
+    #[must_use]
+    pub fn language(mut self, language: Language) -> Self {
+        self.language = Some(language);
+        self
+    }
+
+    /// What the user asked for, in the user's own words. The guard judges calls against it.
+    #[must_use]
+    pub fn intent(mut self, intent: impl Into<String>) -> Self {
+        self.intent = intent.into();
+        self
+    }
+
+    /// A rule that the user set.
+    #[must_use]
+    pub fn constraint(mut self, constraint: impl Into<String>) -> Self {
+        self.constraints.push(constraint.into());
+        self
+    }
+
+    /// A file or folder that the script may read, under /input.
+    #[must_use]
+    pub fn input(mut self, path: impl Into<PathBuf>) -> Self {
+        self.inputs.push(path.into());
+        self
+    }
+
+    /// Ends the run when it is cancelled.
+    #[must_use]
+    pub fn cancel(mut self, cancel: CancellationToken) -> Self {
+        self.cancel = cancel;
+        self
+    }
+
+    /// Is told of every call when it has its answer.
+    #[must_use]
+    pub fn observer(mut self, observer: Observer) -> Self {
+        self.observer = Some(observer);
+        self
+    }
+}
+
+impl Host {
+    /// A host as configured, with the guard in a worker process.
+    ///
+    /// # Errors
+    /// As [`HostBuilder::build`].
+    pub fn new(config: Config) -> Result<Self> {
+        Self::builder(config).build()
+    }
+
+    /// To change more than the configuration can say.
+    pub fn builder(config: Config) -> HostBuilder {
+        let guard = WorkerGuard::new(config.worker_options());
+        let records = config.record_dir.clone().unwrap_or_else(crate::record::default_folder);
+        HostBuilder {
+            config,
+            runners: Runners::find(),
+            guard: Some(Arc::new(guard)),
+            approver: None,
+            local: Vec::new(),
+            records: Some(records),
+        }
+    }
+
+    /// The servers.
+    pub fn upstreams(&self) -> &Upstreams {
+        &self.upstreams
+    }
+
+    /// The sandbox.
+    pub fn sandbox(&self) -> &Sandbox {
+        &self.sandbox
+    }
+
+    /// The guard, unless the host was built without one.
+    pub fn guard(&self) -> Option<&Arc<dyn Guard>> {
+        self.guard.as_ref()
+    }
+
+    /// The tools that runs may call.
+    pub fn grants(&self) -> &Grants {
+        &self.settings.grants
+    }
+
+    /// Ends the servers in order. Without this they end with the process.
+    pub async fn close(&self) {
+        self.upstreams.close().await;
+    }
+
+    /// Runs a script to its end.
+    ///
+    /// # Errors
+    /// If the run cannot start, or its record cannot be kept. Whatever the script does is in the
+    /// [`Report`].
+    pub async fn run(&self, script: Script) -> Result<Report> {
+        let run = uuid::Uuid::now_v7().to_string();
+        let prepared = Preparation::of(&script)?;
+        let runner = self.sandbox.runners().javascript(&self.sandbox)?;
+        let inputs: Vec<Input> = script.inputs.iter().map(|path| Input::new(path)).collect::<Result<_>>()?;
+        let manifest = self.manifest(&run, &script, &prepared, &runner, &inputs);
+        let (record, out) = self.begin_record(&manifest, &script.text)?;
+        let limits = &self.settings.limits;
+        let workspace = Workspace::create(out.path(), &inputs, limits)?;
+        let clock = Arc::new(RunClock::default());
+        let gate = Gate::new(GateParts {
+            run: run.clone(),
+            intent: script.intent.clone(),
+            constraints: script.constraints.clone(),
+            grants: self.settings.grants.clone(),
+            limits: limits.clone(),
+            thresholds: self.settings.thresholds,
+            guard: self.guard.clone(),
+            approver: Arc::clone(&self.approver),
+            approval_time: self.settings.approval_time,
+            upstreams: self.upstreams.clone(),
+            record: record.clone(),
+            clock: Arc::clone(&clock),
+            artifacts: workspace.artifact_writer(),
+            observer: script.observer.clone(),
+        });
+
+        let finished = match &prepared {
+            Preparation::Ready(prepared) => {
+                self.start_beside(&prepared.source);
+                let door: Arc<dyn Door> = Arc::new(gate.clone());
+                let run = self.sandbox.run(&runner, &prepared.source, door, &workspace, limits, &clock);
+                tokio::select! {
+                    finished = run => Some(finished?),
+                    () = script.cancel.cancelled() => None,
+                }
+            }
+            Preparation::Broken(failure) => Some(Finished::of(Ending::Failed(failure.clone()))),
+        };
+        gate.settled(SETTLE_TIME).await;
+
+        let report = report(run, finished, &prepared, &gate, &workspace, limits)?;
+        if let Some(record) = &record {
+            let guard = self.guard.as_ref().and_then(|guard| guard.known());
+            record.close(&Closing { ended: jiff::Timestamp::now(), guard, report: report.clone() })?;
+        }
+        Ok(report)
+    }
+
+    /// A script that may call tools will soon need the guard and the servers it names: they start
+    /// while the script does. One that calls none pays for neither.
+    fn start_beside(&self, source: &str) {
+        if !source.contains("tools.") && !source.contains("tools[") && !source.contains("callTool") {
+            return;
+        }
+        let named: Vec<&str> = self.upstreams.server_names().filter(|name| source.contains(name)).collect();
+        if named.is_empty() {
+            return;
+        }
+        self.upstreams.prepare(&named);
+        if let Some(guard) = &self.guard {
+            guard.prepare();
+        }
+    }
+
+    fn manifest(
+        &self,
+        run: &str,
+        script: &Script,
+        prepared: &Preparation,
+        runner: &CompiledRunner,
+        inputs: &[Input],
+    ) -> Manifest {
+        Manifest {
+            run: run.to_owned(),
+            started: jiff::Timestamp::now(),
+            postern: env!("CARGO_PKG_VERSION").into(),
+            wasmtime: crate::sandbox::WASMTIME_VERSION.into(),
+            script: script.name.clone(),
+            script_sha256: crate::sandbox::hex(&Sha256::digest(script.text.as_bytes())),
+            language: prepared.language(),
+            runner_blake3: runner.digest.to_string(),
+            config_sha256: self.settings.config_sha256.clone(),
+            intent: script.intent.clone(),
+            constraints: script.constraints.clone(),
+            allow_tools: self.settings.grants.patterns(),
+            inputs: inputs.iter().map(|input| input.name.clone()).collect(),
+            limits: self.settings.limits.clone(),
+        }
+    }
+
+    fn begin_record(&self, manifest: &Manifest, script: &str) -> Result<(Option<Arc<Record>>, Out)> {
+        match &self.settings.records {
+            Some(records) => {
+                let record = Record::begin(records, manifest, script)?;
+                let out = Out::Recorded(record.artifacts());
+                Ok((Some(Arc::new(record)), out))
+            }
+            None => {
+                let out = tempfile::Builder::new().prefix("postern-out-").tempdir();
+                let out = out.map_err(|source| Error::Io {
+                    doing: "cannot make a folder in",
+                    path: std::env::temp_dir(),
+                    source,
+                })?;
+                Ok((None, Out::Temporary(out)))
+            }
+        }
+    }
+}
+
+/// The script as the runner gets it, or why it has no such form.
+enum Preparation {
+    Ready(Prepared),
+    /// The text is no program: the script's fault, and reported as such.
+    Broken(ScriptFailure),
+}
+
+impl Preparation {
+    fn of(script: &Script) -> Result<Self> {
+        match script::prepare(&script.text, script.language, &script.name) {
+            Ok(prepared) => Ok(Self::Ready(prepared)),
+            Err(Error::Syntax { message, line, column }) => {
+                let name = "SyntaxError".into();
+                Ok(Self::Broken(ScriptFailure { name, message, line, column, ..ScriptFailure::default() }))
+            }
+            Err(other) => Err(other),
+        }
+    }
+
+    fn ready(&self) -> Option<&Prepared> {
+        match self {
+            Self::Ready(prepared) => Some(prepared),
+            Self::Broken(_) => None,
+        }
+    }
+
+    fn language(&self) -> String {
+        self.ready().map_or_else(|| "unknown".into(), |prepared| prepared.language.to_string())
+    }
+}
+
+/// The folder behind /out.
+enum Out {
+    Recorded(PathBuf),
+    Temporary(tempfile::TempDir),
+}
+
+impl Out {
+    fn path(&self) -> &Path {
+        match self {
+            Self::Recorded(path) => path,
+            Self::Temporary(folder) => folder.path(),
+        }
+    }
+}
+
+fn report(
+    run: String,
+    finished: Option<Finished>,
+    prepared: &Preparation,
+    gate: &Gate,
+    workspace: &Workspace,
+    limits: &Limits,
+) -> Result<Report> {
+    let calls = gate.calls();
+    let finished = finished.unwrap_or_else(|| Finished::of(Ending::Limit(LimitKind::WallTime)).cancelled());
+    let (outcome, value, error) = if finished.cancelled {
+        (Outcome::Cancelled, Value::Null, Some(plain_error("cancelled", "Cancelled", "the run was given up")))
+    } else {
+        outcome(finished.ending, prepared.ready(), gate, limits)
+    };
+    let (stdout, stderr) = (finished.stdout, finished.stderr);
+    Ok(Report {
+        run,
+        outcome,
+        value,
+        error,
+        warnings: finished.warnings,
+        stdout: stdout.text,
+        stdout_bytes: stdout.bytes,
+        stdout_truncated: stdout.truncated,
+        stderr: stderr.text,
+        stderr_bytes: stderr.bytes,
+        stderr_truncated: stderr.truncated,
+        artifacts: workspace.artifacts()?,
+        usage: UsageReport {
+            wall_ms: ms(finished.usage.wall),
+            cpu_ms: ms(finished.usage.cpu),
+            memory_bytes: finished.usage.memory_bytes,
+            calls: u32::try_from(calls.len()).unwrap_or(u32::MAX),
+        },
+        calls,
+    })
+}
+
+fn outcome(
+    ending: Ending,
+    prepared: Option<&Prepared>,
+    gate: &Gate,
+    limits: &Limits,
+) -> (Outcome, Value, Option<RunError>) {
+    match ending {
+        Ending::Value(text) => match serde_json::from_str(&text) {
+            Ok(value) => (Outcome::Ok, value, None),
+            Err(e) => {
+                let message = format!("the script's value cannot be read: {e}");
+                (Outcome::ScriptError, Value::Null, Some(plain_error("script-error", "ValueError", &message)))
+            }
+        },
+        Ending::Limit(kind) => {
+            (Outcome::Limit, Value::Null, Some(plain_error(kind.code(), "LimitError", &kind.describe(limits))))
+        }
+        Ending::Failed(failure) => {
+            let tool_error = failure.tool_error.as_deref().and_then(|text| serde_json::from_str::<ToolError>(text).ok());
+            let mut error = script_error(failure, prepared);
+            let outcome = match tool_error.map(|error| error.code) {
+                Some(ToolErrorCode::CallLimit) if gate.calls_exhausted() => {
+                    error.code = LimitKind::Calls.code().into();
+                    Outcome::Limit
+                }
+                Some(code) => {
+                    error.code = code.as_str().into();
+                    outcome_of(code)
+                }
+                None => Outcome::ScriptError,
+            };
+            (outcome, Value::Null, Some(error))
+        }
+    }
+}
+
+/// What it means for the run that a call failed so and the script did not catch it.
+fn outcome_of(code: ToolErrorCode) -> Outcome {
+    match code {
+        ToolErrorCode::ApprovalRequired => Outcome::ApprovalRequired,
+        ToolErrorCode::Blocked
+        | ToolErrorCode::NotGranted
+        | ToolErrorCode::ApprovalDenied
+        | ToolErrorCode::ApprovalExpired
+        | ToolErrorCode::GuardUnavailable => Outcome::Refused,
+        ToolErrorCode::InvalidArguments
+        | ToolErrorCode::UnknownTool
+        | ToolErrorCode::CallLimit
+        | ToolErrorCode::Timeout
+        | ToolErrorCode::Upstream
+        | ToolErrorCode::Cancelled => Outcome::ScriptError,
+    }
+}
+
+/// The error, with positions in the text as the user wrote it.
+fn script_error(failure: ScriptFailure, prepared: Option<&Prepared>) -> RunError {
+    let (line, column) = match (prepared, failure.line) {
+        (Some(prepared), Some(line)) => match prepared.map.original(line, failure.column.unwrap_or(1)) {
+            Some((line, column)) => (Some(line), failure.column.map(|_| column)),
+            None => (None, None),
+        },
+        _ => (failure.line, failure.column),
+    };
+    let stack = match prepared {
+        Some(prepared) => prepared.map.rewrite_stack(&failure.stack),
+        None => failure.stack,
+    };
+    RunError { code: "script-error".into(), name: failure.name, message: failure.message, line, column, stack }
+}
+
+fn plain_error(code: &str, name: &str, message: &str) -> RunError {
+    RunError {
+        code: code.into(),
+        name: name.into(),
+        message: message.into(),
+        line: None,
+        column: None,
+        stack: String::new(),
+    }
+}

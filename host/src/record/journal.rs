@@ -1,0 +1,76 @@
+//! The lines of journal.jsonl: an attempt when it is made, its outcome when it is known. An attempt
+//! without an outcome was cut off with the host.
+
+use postern_check::{Reason, Scores, Verdict};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// One line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+pub enum Entry {
+    /// A script wants to call a tool.
+    Attempt(Attempt),
+    /// What came of it.
+    Outcome(Outcome),
+}
+
+/// A script wants to call a tool.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Attempt {
+    /// 1 for the first of the run.
+    pub call: u32,
+    /// When.
+    pub at: jiff::Timestamp,
+    /// `server/tool`, as the script wrote it.
+    pub tool: String,
+    /// The arguments; a text, possibly cut, when they were no JSON object.
+    pub arguments: Value,
+}
+
+/// What came of an attempt.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Of the attempt.
+    pub call: u32,
+    /// When.
+    pub at: jiff::Timestamp,
+    /// What the gate decided.
+    pub verdict: Verdict,
+    /// Null when the call succeeded, else the tool error's code.
+    pub code: Option<String>,
+    /// Why the gate decided so; or what went wrong.
+    pub reasons: Vec<Reason>,
+    /// What the guard said, if it was asked.
+    pub scores: Option<Scores>,
+    /// Whether the call reached its server.
+    pub dispatched: bool,
+    /// SHA-256 of the tool's definition, once it was looked up.
+    pub definition_sha256: Option<String>,
+    /// SHA-256 of the result's JSON text, if there was one.
+    pub result_sha256: Option<String>,
+    /// Bytes of the result's JSON text.
+    pub result_bytes: Option<u64>,
+    /// What the server said beside its structured result.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<Value>,
+    /// Where the time went.
+    pub timings: Timings,
+}
+
+/// Where the time of one call went, in milliseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Timings {
+    /// Looking the tool up, starting its server if need be.
+    pub resolve_ms: f64,
+    /// The guard.
+    pub guard_ms: f64,
+    /// Waiting for a person.
+    pub approval_ms: f64,
+    /// Waiting for a free place among the calls at once.
+    pub queue_ms: f64,
+    /// The server.
+    pub upstream_ms: f64,
+    /// All of it.
+    pub total_ms: f64,
+}

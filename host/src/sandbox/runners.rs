@@ -1,0 +1,185 @@
+//! Language runtimes: where their components lie, and their compiled code in a cache.
+//!
+//! Compiled code is native code, so loading it is as dangerous as running a program: only files that
+//! this user's own process wrote are loaded, and only if their digest is the one noted beside them.
+
+use std::hash::{Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use wasmtime::Engine;
+use wasmtime::component::Component;
+
+use super::bindings::RunnerPre;
+use super::run::Guest;
+use super::workspace::hex;
+use super::Sandbox;
+use crate::{Error, Result};
+
+/// Where runners and their compiled code are.
+#[derive(Debug)]
+pub struct Runners {
+    components: PathBuf,
+    cache: PathBuf,
+    javascript: OnceLock<CompiledRunner>,
+}
+
+/// A runner, ready to be instantiated. Cheap to clone.
+#[derive(Clone)]
+pub struct CompiledRunner {
+    pub(crate) pre: Arc<RunnerPre<Guest>>,
+    /// BLAKE3 of the component, in hex.
+    pub digest: Arc<str>,
+}
+
+impl std::fmt::Debug for CompiledRunner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CompiledRunner").field("digest", &self.digest).finish_non_exhaustive()
+    }
+}
+
+impl Runners {
+    /// Components from one folder, compiled code in another. Nothing is read yet.
+    pub fn new(components: impl Into<PathBuf>, cache: impl Into<PathBuf>) -> Self {
+        Self { components: components.into(), cache: cache.into(), javascript: OnceLock::new() }
+    }
+
+    /// The usual places. Components: `POSTERN_RUNNERS`, else `runners/` beside the program, else what
+    /// set-up put into the source tree. Compiled code: `compiled/` in [`cache_dir`].
+    pub fn find() -> Self {
+        let beside = || Some(std::env::current_exe().ok()?.parent()?.join("runners")).filter(|path| path.is_dir());
+        let source_tree = || Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name(".postern").join("runners");
+        let components = std::env::var_os("POSTERN_RUNNERS").map(PathBuf::from).or_else(beside).unwrap_or_else(source_tree);
+        Self::new(components, cache_dir().join("compiled"))
+    }
+
+    /// Where the components are.
+    pub fn components(&self) -> &Path {
+        &self.components
+    }
+
+    /// The JavaScript runner, compiled now if the cache does not have it.
+    ///
+    /// # Errors
+    /// If the component is missing or damaged, or cannot be compiled.
+    pub fn javascript(&self, sandbox: &Sandbox) -> Result<CompiledRunner> {
+        if let Some(runner) = self.javascript.get() {
+            return Ok(runner.clone());
+        }
+        let runner = self.load("JavaScript", "js.wasm", sandbox)?;
+        Ok(self.javascript.get_or_init(|| runner).clone())
+    }
+
+    fn load(&self, language: &'static str, file: &str, sandbox: &Sandbox) -> Result<CompiledRunner> {
+        let path = self.components.join(file);
+        let wasm = std::fs::read(&path).map_err(|source| match source.kind() {
+            std::io::ErrorKind::NotFound => Error::RunnerMissing { language, path: path.clone() },
+            _ => Error::Io { doing: "cannot read", path: path.clone(), source },
+        })?;
+        let digest = blake3::hash(&wasm).to_hex();
+        let key = format!("{digest}-{:016x}", settings(&sandbox.engine));
+        let component = match load_compiled(&sandbox.engine, &self.cache, &key) {
+            Some(component) => component,
+            None => {
+                compile(&sandbox.engine, &wasm, &self.cache, &key)
+                    .map_err(|e| Error::Component { name: path.display().to_string(), message: format!("{e:#}") })?
+            }
+        };
+        let pre = sandbox
+            .linker
+            .instantiate_pre(&component)
+            .and_then(RunnerPre::new)
+            .map_err(|e| Error::Component { name: path.display().to_string(), message: format!("{e:#}") })?;
+        Ok(CompiledRunner { pre: Arc::new(pre), digest: Arc::from(digest.as_str()) })
+    }
+}
+
+/// `POSTERN_CACHE`, else `postern` in the user's cache folder.
+pub fn cache_dir() -> PathBuf {
+    let under = |variable: &str| std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
+    under("POSTERN_CACHE")
+        .or_else(|| Some(under("XDG_CACHE_HOME")?.join("postern")))
+        .or_else(|| Some(under("HOME")?.join(".cache/postern")))
+        .unwrap_or_else(|| std::env::temp_dir().join("postern-cache"))
+}
+
+/// Stands for everything of the engine that compiled code depends on.
+fn settings(engine: &Engine) -> u64 {
+    // Keyed by nothing random: the same settings give the same number in every process.
+    let mut hasher = std::hash::DefaultHasher::new();
+    engine.precompile_compatibility_hash().hash(&mut hasher);
+    hasher.finish()
+}
+
+fn load_compiled(engine: &Engine, cache: &Path, key: &str) -> Option<Component> {
+    let code = cache.join(format!("{key}.cwasm"));
+    let noted = std::fs::read_to_string(cache.join(format!("{key}.blake3"))).ok()?;
+    let mut hash = blake3::Hasher::new();
+    hash.update(&std::fs::read(&code).ok()?);
+    if hash.finalize().to_hex().as_str() != noted.trim() {
+        tracing::warn!(path = %code.display(), "the compiled code is damaged and is made again");
+        return None;
+    }
+    // SAFETY: the file was written by `compile` below, in this user's own folder, and its content is
+    // what was written: the digest says so. wasmtime itself refuses another version or settings.
+    #[allow(unsafe_code, reason = "loading compiled code has no safe form")]
+    let component = unsafe { Component::deserialize_file(engine, &code) };
+    component.ok()
+}
+
+fn compile(engine: &Engine, wasm: &[u8], cache: &Path, key: &str) -> wasmtime::Result<Component> {
+    let code = engine.precompile_component(wasm)?;
+    if let Err(error) = store(cache, key, &code) {
+        // The run can go on; the next one pays again.
+        tracing::warn!(path = %cache.display(), %error, "cannot keep the compiled code");
+        return Component::from_binary(engine, wasm);
+    }
+    match load_compiled(engine, cache, key) {
+        Some(component) => Ok(component),
+        None => Component::from_binary(engine, wasm),
+    }
+}
+
+fn store(cache: &Path, key: &str, code: &[u8]) -> std::io::Result<()> {
+    let mut folder = std::fs::DirBuilder::new();
+    folder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut folder, 0o700);
+    folder.create(cache)?;
+    // Renamed into place, so that another process never sees half a file.
+    let put = |name: String, bytes: &[u8]| -> std::io::Result<()> {
+        let mut file = tempfile::NamedTempFile::new_in(cache)?;
+        std::io::Write::write_all(&mut file, bytes)?;
+        file.persist(cache.join(name)).map(drop).map_err(Into::into)
+    };
+    put(format!("{key}.cwasm"), code)?;
+    put(format!("{key}.blake3"), hex(blake3::hash(code).as_bytes()).as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_runner_says_what_to_do() {
+        let empty = tempfile::tempdir().unwrap();
+        let sandbox = Sandbox::new(Runners::new(empty.path(), empty.path())).unwrap();
+        let error = sandbox.runners().javascript(&sandbox).unwrap_err();
+        assert_eq!(error.code(), "runner-missing");
+        assert!(error.hint().unwrap().contains("cargo xtask setup"));
+    }
+
+    #[test]
+    fn damaged_code_is_not_loaded() {
+        let cache = tempfile::tempdir().unwrap();
+        let sandbox = Sandbox::new(Runners::new("", cache.path())).unwrap();
+        let wasm = b"\0asm\x0d\0\x01\0"; // the empty component
+        compile(&sandbox.engine, wasm, cache.path(), "k").unwrap();
+        assert!(load_compiled(&sandbox.engine, cache.path(), "k").is_some());
+        let code = cache.path().join("k.cwasm");
+        let mut bytes = std::fs::read(&code).unwrap();
+        bytes[100] ^= 1;
+        std::fs::write(&code, bytes).unwrap();
+        assert!(load_compiled(&sandbox.engine, cache.path(), "k").is_none());
+    }
+}
