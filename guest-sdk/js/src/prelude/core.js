@@ -1,0 +1,70 @@
+// What the other files of the prelude share. Each file is one function of the same two arguments:
+// `host`, the functions that engine.rs registers, and `lib`, this prelude's own common ground.
+// The files run once, before the snapshot: nothing here may draw random numbers, read the clock or
+// print, and what a script can change (prototypes, globals) is copied first where we depend on it.
+(function (host, lib) {
+  "use strict";
+
+  lib.parse = JSON.parse;
+  lib.stringify = JSON.stringify;
+  lib.Promise = Promise;
+  lib.then = Promise.prototype.then;
+
+  /// Defines a property that a script can replace but does not see when it lists keys.
+  lib.define = (object, key, value) =>
+    Object.defineProperty(object, key, { value, writable: true, configurable: true });
+
+  /// Makes a global.
+  lib.global = (key, value) => lib.define(globalThis, key, value);
+
+  /// Names the class that `Object.prototype.toString` and the console show.
+  lib.tag = (constructor, name = constructor.name) =>
+    Object.defineProperty(constructor.prototype, Symbol.toStringTag, { value: name, configurable: true });
+
+  /// A view of the bytes of an ArrayBuffer or of any view of one; undefined for anything else.
+  lib.bytes = (value) => {
+    if (value instanceof Uint8Array) return value;
+    if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+    if (value instanceof ArrayBuffer || value instanceof SharedArrayBuffer) return new Uint8Array(value);
+    return undefined;
+  };
+
+  // An error of ours is made where the script's frames are on the stack, and shown without our own.
+  lib.line = (error) => {
+    const at = host.position(String(error?.stack ?? ""));
+    return at.length ? at[0] : undefined;
+  };
+
+  class DOMException extends Error {
+    #name;
+    constructor(message = "", name = "Error") {
+      super(message);
+      this.#name = String(name);
+    }
+    get name() {
+      return this.#name;
+    }
+    get code() {
+      return { AbortError: 20, TimeoutError: 23, DataCloneError: 25, InvalidCharacterError: 5, QuotaExceededError: 22 }[this.#name] ?? 0;
+    }
+  }
+  lib.tag(DOMException);
+  lib.global("DOMException", DOMException);
+  lib.DOMException = DOMException;
+
+  // ng makes this one itself in some versions; one behaviour, whatever the engine brings.
+  lib.global("queueMicrotask", function queueMicrotask(callback) {
+    if (typeof callback !== "function") throw new TypeError("queueMicrotask takes a function");
+    lib.then.call(lib.Promise.resolve(), () => callback());
+  });
+  lib.global("global", globalThis);
+
+  const offline = (what) => function () {
+    throw new TypeError(`${what} is not available: a script has no network. Call a tool instead: ` +
+      'await callTool("server/tool", {...}); catalog.search(query) finds one');
+  };
+  lib.global("fetch", async function fetch() {
+    offline("fetch")();
+  });
+  for (const name of ["XMLHttpRequest", "WebSocket", "EventSource"]) lib.global(name, offline(name));
+})
