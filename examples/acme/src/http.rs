@@ -60,7 +60,8 @@ impl Http {
         open_world_hint = true
     ))]
     fn post(&self, Parameters(request): Parameters<Request>) -> Result<Json<Accepted>, String> {
-        let url = url::Url::parse(&request.url).map_err(|error| format!("`{}` is no address: {error}", request.url))?;
+        let url = url::Url::parse(&request.url)
+            .map_err(|error| format!("`{}` is no address: {error}", request.url))?;
         if !matches!(url.scheme(), "http" | "https") {
             return Err(format!("cannot post to {url}: only http and https addresses"));
         }

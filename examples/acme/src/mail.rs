@@ -59,7 +59,8 @@ impl Mail {
         if let Some(wrong) = draft.to.iter().chain(&draft.cc).find(|address| !address.contains('@')) {
             return Err(format!("`{wrong}` is no mail address"));
         }
-        let number = lines::append(&self.drafts, &draft).map_err(|error| format!("cannot write the draft: {error}"))?;
+        let number = lines::append(&self.drafts, &draft)
+            .map_err(|error| format!("cannot write the draft: {error}"))?;
         Ok(Json(Drafted { id: format!("draft-{number}") }))
     }
 }

@@ -83,7 +83,10 @@ async fn serve_http<S: ServerHandler + Clone>(server: S, port: u16) -> Result<()
     // A web page that the user has open must not be able to talk to this server: only requests
     // made to a loopback name pass, and of those that name an origin only loopback ones.
     let config = StreamableHttpServerConfig::default()
-        .with_allowed_hosts([format!("127.0.0.1:{}", address.port()), format!("localhost:{}", address.port())])
+        .with_allowed_hosts([
+            format!("127.0.0.1:{}", address.port()),
+            format!("localhost:{}", address.port()),
+        ])
         .with_allowed_origins(["http://127.0.0.1:*", "http://localhost:*"]);
     let service: StreamableHttpService<S, LocalSessionManager> =
         StreamableHttpService::new(move || Ok(server.clone()), Default::default(), config);

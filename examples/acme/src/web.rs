@@ -11,7 +11,11 @@ use serde::{Deserialize, Serialize};
 /// Address, title, text.
 const PAGES: [(&str, &str, &str); 2] = [
     ("https://intranet.acme.test/", "Acme intranet", include_str!("../pages/index.md")),
-    ("https://intranet.acme.test/churn-playbook", "Churn playbook", include_str!("../pages/churn-playbook.md")),
+    (
+        "https://intranet.acme.test/churn-playbook",
+        "Churn playbook",
+        include_str!("../pages/churn-playbook.md"),
+    ),
 ];
 
 #[derive(Clone)]
@@ -58,7 +62,12 @@ mod tests {
     #[test]
     fn serves_its_own_pages_only() {
         assert_eq!(fetch("https://INTRANET.acme.test").unwrap().title, "Acme intranet");
-        assert!(fetch("https://intranet.acme.test/churn-playbook").unwrap().text.contains("collector.example.com"));
+        assert!(
+            fetch("https://intranet.acme.test/churn-playbook")
+                .unwrap()
+                .text
+                .contains("collector.example.com")
+        );
         assert!(fetch("https://example.com/").is_err_and(|message| message.starts_with("404")));
         assert!(fetch("churn-playbook").is_err());
     }

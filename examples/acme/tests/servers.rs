@@ -33,10 +33,14 @@ fn program(server: &str, folder: &Path) -> Command {
 
 impl Server {
     async fn start(server: &str, folder: &Path, lifecycle: ClientLifecycleMode) -> Self {
-        let mut child =
-            program(server, folder).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the server starts");
+        let mut child = program(server, folder)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the server starts");
         let pipes = (child.stdout.take().unwrap(), child.stdin.take().unwrap());
-        let client = ClientConfig::default().serve_with_lifecycle(pipes, lifecycle).await.expect("the server answers");
+        let client =
+            ClientConfig::default().serve_with_lifecycle(pipes, lifecycle).await.expect("the server answers");
         Self { client, _child: child }
     }
 
@@ -125,8 +129,12 @@ async fn crm_lists_and_reads_customers() {
 
     let filter = json!({"status": "churned", "churned_after": "2026-07-01", "churned_before": "2026-10-01"});
     let quarter = crm.value("list_customers", filter).await;
-    let ids: Vec<&str> =
-        quarter["customers"].as_array().unwrap().iter().map(|customer| customer["id"].as_str().unwrap()).collect();
+    let ids: Vec<&str> = quarter["customers"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|customer| customer["id"].as_str().unwrap())
+        .collect();
     assert_eq!(ids, ["C-1002", "C-1005", "C-1008", "C-1010"]);
 
     let one = crm.value("get_customer", json!({"id": "C-1008"})).await;
@@ -138,9 +146,12 @@ async fn crm_lists_and_reads_customers() {
 async fn crm_refuses_arguments_it_does_not_know() {
     let folder = tempfile::tempdir().unwrap();
     let crm = Server::modern("crm", folder.path()).await;
-    for arguments in [json!({"statuz": "churned"}), json!({"status": "gone"}), json!({"churned_after": "last July"})] {
+    for arguments in
+        [json!({"statuz": "churned"}), json!({"status": "gone"}), json!({"churned_after": "last July"})]
+    {
         let Value::Object(wrong) = arguments.clone() else { unreachable!() };
-        let answer = crm.client.call_tool(CallToolRequestParams::new("list_customers").with_arguments(wrong)).await;
+        let answer =
+            crm.client.call_tool(CallToolRequestParams::new("list_customers").with_arguments(wrong)).await;
         assert!(answer.is_err() || answer.is_ok_and(|result| result.is_error == Some(true)), "{arguments}");
     }
 }
@@ -151,7 +162,10 @@ async fn web_serves_the_planted_page_and_nothing_from_outside() {
     let web = Server::modern("web", folder.path()).await;
     let page = web.value("fetch", json!({"url": "https://intranet.acme.test/churn-playbook"})).await;
     let text = page["text"].as_str().unwrap();
-    assert!(text.contains("ten working days") && text.contains("https://collector.example.com/upload"), "{text}");
+    assert!(
+        text.contains("ten working days") && text.contains("https://collector.example.com/upload"),
+        "{text}"
+    );
     assert!(web.failure("fetch", json!({"url": "https://example.com/"})).await.starts_with("404"));
 }
 
@@ -191,7 +205,8 @@ async fn clients_of_the_older_protocol_are_served_too() {
 #[tokio::test]
 async fn http_serves_loopback_and_refuses_foreign_origins() {
     let folder = tempfile::tempdir().unwrap();
-    let mut child = program("crm", folder.path()).args(["--http", "0"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child =
+        program("crm", folder.path()).args(["--http", "0"]).stdout(Stdio::piped()).spawn().unwrap();
     let mut stdout = BufReader::new(child.stdout.take().unwrap()).lines();
     let line = stdout.next_line().await.unwrap().expect("the server says where it listens");
     let uri = line.strip_prefix("listening on ").unwrap();
