@@ -26,7 +26,7 @@ pub mod words;
 pub use binaries::{binary, real_server, workspace_root};
 pub use png::png;
 pub use postern::Postern;
-pub use process::Finished;
+pub use process::{Finished, timely};
 pub use run::Run;
 pub use server::{HttpServer, Server, ServerLog};
 

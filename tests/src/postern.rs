@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -31,6 +32,13 @@ impl Postern {
     pub fn new() -> Self {
         let folder = tempfile::Builder::new().prefix("postern-test-").tempdir().unwrap();
         Self { folder, config: toml::Table::new(), flags: Vec::new(), env: Vec::new() }
+    }
+
+    /// Starts from a configuration of the repository, such as `examples/acme/postern.toml`.
+    pub fn with_config(path: &Path) -> Self {
+        let mut postern = Self::new();
+        postern.config = toml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        postern
     }
 
     /// The guard scores every call, and lets every call pass. For tests that are about something
@@ -150,7 +158,13 @@ impl Postern {
 
     /// The same with a text on standard input.
     pub fn command_with(&self, words: &[&str], stdin: &str) -> Finished {
-        let mut command = Command::new(binary("postern"));
+        let program = binary("postern");
+        self.program(program.to_str().unwrap(), words, stdin)
+    }
+
+    /// Another program, started in the folder with the same environment.
+    pub fn program(&self, program: &str, words: &[&str], stdin: &str) -> Finished {
+        let mut command = Command::new(program);
         command.args(words).current_dir(self.folder.path());
         command.envs(self.env.iter().map(|(name, value)| (name, value)));
         process::run(command, stdin)
@@ -170,8 +184,20 @@ impl Postern {
             .unwrap_or_else(|error| panic!("not one document ({error}): {finished:#?}"))
     }
 
-    /// Writes `postern.toml` and returns its path.
+    /// The full names of the tools that `postern tools list` knows.
+    pub fn tools(&self) -> Vec<String> {
+        let document = self.json(&["tools", "list"]);
+        let tools = document["tools"].as_array().unwrap_or_else(|| panic!("no tools: {document:#}"));
+        tools.iter().map(|tool| tool["name"].as_str().expect("a name").to_owned()).collect()
+    }
+
+    /// Writes `postern.toml` and returns its path. Runs at the same time never see half of it.
     pub fn write_config(&self) -> PathBuf {
-        self.write("postern.toml", toml::to_string(&self.config).unwrap())
+        static NUMBER: AtomicUsize = AtomicUsize::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let new = self.write(&format!(".postern-{number}.toml"), toml::to_string(&self.config).unwrap());
+        let path = self.path("postern.toml");
+        std::fs::rename(new, &path).unwrap();
+        path
     }
 }

@@ -71,6 +71,21 @@ fn reader(mut pipe: impl Read + Send + 'static) -> thread::JoinHandle<String> {
     })
 }
 
+/// Runs until a run took no longer than `most`, three times at the most, and returns the last one. A
+/// machine that is busy elsewhere may be late once; a limit that does not work is late every time.
+pub fn timely(most: Duration, mut attempt: impl FnMut() -> crate::Run) -> crate::Run {
+    for _ in 0..2 {
+        let run = attempt();
+        if Duration::from_millis(run.usage("wall_ms")) <= most {
+            return run;
+        }
+    }
+    let run = attempt();
+    let took = Duration::from_millis(run.usage("wall_ms"));
+    assert!(took <= most, "the run took {took:?}, and {most:?} was the most: {run:#?}");
+    run
+}
+
 /// VmHWM of a living process; `None` elsewhere than on Linux, and once it has ended.
 fn high_water_mark(pid: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;

@@ -51,11 +51,11 @@ impl Server {
         Self::stdio([binary("postern-odd-server").display().to_string(), path.display().to_string()])
     }
 
-    /// A third-party server (see [`real_server`]) with further arguments.
-    pub fn real(name: &str, arguments: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        let mut words = real_server(name);
+    /// A third-party server with further arguments; `None` as in [`real_server`].
+    pub fn real(name: &str, arguments: impl IntoIterator<Item = impl Into<String>>) -> Option<Self> {
+        let mut words = real_server(name)?;
         words.extend(arguments.into_iter().map(Into::into));
-        Self::stdio(words)
+        Some(Self::stdio(words))
     }
 
     /// Adds arguments.

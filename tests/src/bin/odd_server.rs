@@ -7,7 +7,7 @@
 //!     stuck        true: every page names the same next cursor
 //!     before       list of raw lines, written before the first answer
 //!     between      list of raw lines, written before each further answer
-//!     huge_line    bytes of a line of `x` to write before the answer to tools/call
+//!     huge_line    bytes of a line of `x` to write before the answer to the first tools/call
 //!     results      object from tool name to the raw text of a result; without an entry, the answer
 //!                  echoes the arguments
 //!
@@ -32,7 +32,7 @@ struct Plan {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let path = std::env::args().nth(1).ok_or("usage: postern-odd-server SCRIPT.json")?;
-    let plan: Plan = serde_json::from_str(&std::fs::read_to_string(path)?)?;
+    let mut plan: Plan = serde_json::from_str(&std::fs::read_to_string(path)?)?;
     let mut stdout = io::stdout().lock();
     write_all(&mut stdout, &plan.before)?;
     for line in io::stdin().lock().lines() {
@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let Some(id) = message.get("id") else { continue };
         write_all(&mut stdout, &plan.between)?;
         if message["method"] == "tools/call" && plan.huge_line > 0 {
-            stdout.write_all(&vec![b'x'; plan.huge_line])?;
+            stdout.write_all(&vec![b'x'; std::mem::take(&mut plan.huge_line)])?;
             stdout.write_all(b"\n")?;
         }
         writeln!(stdout, r#"{{"jsonrpc":"2.0","id":{id},{}}}"#, answer(&plan, &message))?;
