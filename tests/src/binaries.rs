@@ -1,0 +1,47 @@
+//! Where the programs under test lie.
+
+use std::path::{Path, PathBuf};
+
+/// The repository's root.
+pub fn workspace_root() -> PathBuf {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
+    tests.parent().expect("tests/ lies in the repository's root").to_owned()
+}
+
+/// A program that this workspace builds, such as `postern`.
+///
+/// # Panics
+/// If it is not built: Cargo does not build other packages' programs for a test.
+pub fn binary(name: &str) -> PathBuf {
+    // A test runs as target/PROFILE/deps/NAME; programs lie in target/PROFILE.
+    let test = std::env::current_exe().unwrap();
+    let profile = test.ancestors().nth(2).expect("a test runs from target/PROFILE/deps");
+    let path = profile.join(name).with_extension(std::env::consts::EXE_EXTENSION);
+    assert!(path.exists(), "{} is not built: run `cargo xtask test`", path.display());
+    path
+}
+
+/// The words that start a third-party MCP server: one of `server-everything`, `server-filesystem`,
+/// `server-memory` (npm) and `mcp-server-git`, `mcp-server-time` (PyPI). `None` where `cargo xtask test`
+/// has said that this machine cannot have it, for want of Node.js for instance.
+///
+/// # Panics
+/// If it could be there and is not.
+pub fn real_server(name: &str) -> Option<Vec<String>> {
+    let servers = workspace_root().join(".postern/test-deps");
+    let python = name.starts_with("mcp-server-");
+    let left_out = if python { "POSTERN_TEST_PYTHON" } else { "POSTERN_TEST_NPM" };
+    if std::env::var(left_out).is_ok_and(|value| value == "0") {
+        eprintln!("not tested: {name} cannot be installed here");
+        return None;
+    }
+    let (words, file) = if python {
+        let program = servers.join("venv/bin").join(name);
+        (vec![program.display().to_string()], program)
+    } else {
+        let script = servers.join("npm/node_modules/@modelcontextprotocol").join(name).join("dist/index.js");
+        (vec!["node".to_owned(), script.display().to_string()], script)
+    };
+    assert!(file.exists(), "{} is not installed: run `cargo xtask test`", file.display());
+    Some(words)
+}

@@ -1,0 +1,215 @@
+//! Calls as a script sees them: failures it can catch, answers in one documented shape, calls at the
+//! same time.
+
+use postern_tests::words::{call, outcome};
+use postern_tests::{Postern, Server, png, sha256};
+use serde_json::json;
+
+/// A run's helper: the code of the error that a call fails with.
+const CODE_OF: &str = "const codeOf = async (f) => { try { return { value: await f() }; } catch (e) {\n\
+    return e instanceof ToolError ? { code: e.code, tool: e.tool, retryable: e.retryable, message: e.message } : { name: e.name, message: e.message }; } };\n";
+
+/// fastmcp#4702, hpe#202: a failing tool could not be caught.
+#[test]
+fn row_08_every_failure_can_be_caught_and_told_apart() {
+    let mut postern = Postern::new();
+    let log = postern.log("t");
+    let granted = ["echo", "fail", "rpc_error", "strict"];
+    postern.permissive_guard().server("t", Server::test().grant(&granted).log(&log));
+    let run = postern.run_js(&format!(
+        "{CODE_OF}return {{\n\
+           failed: await codeOf(() => tools.t.fail({{ message: 'no such table: orders' }})),\n\
+           broken: await codeOf(() => tools.t.rpc_error({{}})),\n\
+           noTool: await codeOf(() => tools.t.nope({{}})),\n\
+           noServer: await codeOf(() => callTool('nowhere/echo', {{}})),\n\
+           near: await codeOf(() => callTool('t/Echo', {{}})),\n\
+           missing: await codeOf(() => tools.t.strict({{}})),\n\
+           wrong: await codeOf(() => tools.t.strict({{ city: 7 }})),\n\
+           extra: await codeOf(() => tools.t.strict({{ city: 'Bergen', country: 'NO' }})),\n\
+           notGranted: await codeOf(() => tools.t.counter({{}})),\n\
+           fine: await codeOf(() => tools.t.echo({{ partial: 'result' }})),\n\
+         }};"
+    ));
+    let value = run.ok();
+    let code = |case: &str| {
+        value[case]["code"].as_str().unwrap_or_else(|| panic!("{case} is no ToolError: {value:#}"))
+    };
+    for (case, expected) in [
+        ("failed", call::UPSTREAM),
+        ("broken", call::UPSTREAM),
+        ("noTool", call::UNKNOWN_TOOL),
+        ("noServer", call::UNKNOWN_TOOL),
+        ("near", call::UNKNOWN_TOOL),
+        ("missing", call::INVALID_ARGUMENTS),
+        ("wrong", call::INVALID_ARGUMENTS),
+        ("extra", call::INVALID_ARGUMENTS),
+        ("notGranted", call::NOT_GRANTED),
+    ] {
+        assert_eq!(code(case), expected, "{case}: {value:#}");
+    }
+    let message = |case: &str| value[case]["message"].as_str().expect("a message");
+    assert!(message("failed").contains("no such table: orders"), "{value:#}");
+    assert!(message("missing").contains("city") && message("extra").contains("country"), "{value:#}");
+    assert_eq!(value["failed"]["tool"], "t/fail");
+    assert_eq!(value["fine"]["value"]["partial"], "result");
+    // Only what passed the gate arrived.
+    assert_eq!(log.started(), ["fail", "rpc_error", "echo"]);
+    assert_eq!(run.calls().len(), 10, "every attempt is reported, refused ones too");
+}
+
+/// fastmcp#4702: a refusal by the guard is caught like any other failure.
+#[test]
+fn row_08_a_blocked_call_can_be_caught() {
+    let mut postern = Postern::new();
+    let log = postern.log("t");
+    postern.blocking_guard().server("t", Server::test().log(&log));
+    let run = postern
+        .run_js(&format!("{CODE_OF}return [await codeOf(() => tools.t.echo({{ n: 1 }})), 'finished'];"));
+    assert_eq!(run.ok()[0]["code"], call::BLOCKED);
+    assert_eq!(run.ok()[1], "finished");
+    assert_eq!(run.attempts(), [("t/echo", "block", call::BLOCKED)]);
+    assert!(!run.calls()[0]["reasons"].as_array().expect("reasons").is_empty());
+    assert_eq!(log.started(), [""; 0]);
+}
+
+/// fastmcp#4702: a failure that is not caught ends the run and says which call it was.
+#[test]
+fn row_08_an_uncaught_failure_says_what_failed() {
+    let mut postern = Postern::new();
+    postern.permissive_guard().server("t", Server::test());
+    let run = postern.run_js("const n = 1;\nawait tools.t.fail({ message: 'out of paper' });\nreturn n;");
+    assert!(run.script_error().contains("out of paper"));
+    assert_eq!((run.error_text("name"), run.error_text("code")), ("ToolError", call::UPSTREAM));
+    assert_eq!(run.document["error"]["line"], 2);
+}
+
+/// fastmcp#4263, codex exec, pi-codemode-guard: a forgotten `await` gave `{}` in silence.
+#[test]
+fn row_10_a_forgotten_await_is_never_silent() {
+    let mut postern = Postern::new();
+    let log = postern.log("t");
+    postern.permissive_guard().server("t", Server::test().log(&log));
+
+    // A returned promise is awaited.
+    let run = postern.run_js("const r = tools.t.echo({ n: 1 });\nreturn r;");
+    assert_eq!(*run.ok(), json!({"n": 1}));
+
+    // One that nobody asks about is carried out and reported.
+    let run = postern.run_js("const a = 1;\ntools.t.echo({ n: 2 });\nreturn a;");
+    assert_eq!(*run.ok(), 1);
+    assert!(run.warnings().contains("t/echo") && run.warnings().contains("line 2"), "{}", run.warnings());
+    let run = postern.run_js("for (const n of [1, 2, 3]) tools.t.echo({ n });\nreturn 'sent';");
+    assert_eq!(
+        run.warnings().lines().filter(|line| line.contains("t/echo")).count(),
+        3,
+        "{}",
+        run.warnings()
+    );
+    assert_eq!(log.started().len(), 5, "a call that was made is made");
+
+    // One that failed where nobody looked is reported with its failure.
+    let run = postern.run_js("tools.t.fail({ message: 'lost words' });\nreturn 1;");
+    let said = format!("{} {}", run.warnings(), run.error_text("message"));
+    assert!(said.contains("lost words"), "{run:#?}");
+
+    // A promise inside of a value or of arguments is an error, not `{}`.
+    for source in [
+        "return { r: tools.t.echo({}) };",
+        "return [1, [tools.t.echo({})]];",
+        "const all = [1, 2].map((n) => tools.t.echo({ n })); return all;",
+        "return await tools.t.echo({ inner: tools.t.echo({}) });",
+    ] {
+        let run = postern.run_js(source);
+        assert!(run.script_error().contains("promise"), "{source}: {run:#?}");
+    }
+
+    // The value that was not waited for shows as what it is, and the call is reported.
+    let run = postern.run_js(
+        "const r = tools.t.echo({ n: 1 }); console.log(JSON.stringify(r), r.n); return r.n === undefined;",
+    );
+    assert!(run.warnings().contains("t/echo"), "{run:#?}");
+}
+
+/// cloudflare#1203, kimi-code#2554, hermes PR#7048, dify#39418, action_mcp#181: every server answers in
+/// another shape.
+#[test]
+fn row_11_each_shape_of_result_has_one_meaning() {
+    let mut postern = Postern::new();
+    postern.permissive_guard().server("t", Server::test());
+    let run = postern.run_js(
+        "const [jsonText, prose, both, only, two] = await Promise.all([tools.t.json_text({}), tools.t.prose({}),\n\
+           tools.t.structured_and_text({}), tools.t.structured_only({}), tools.t.two_texts({})]);\n\
+         let failed; try { await tools.t.fail({ message: 'no' }); } catch (e) { failed = e.message; }\n\
+         return { jsonText, prose, both, only, two, failed };",
+    );
+    let value = run.ok();
+    assert_eq!(value["jsonText"], json!({"kind": "json text", "list": [1, 2, 3]}));
+    assert_eq!(value["prose"], "It is raining in Bergen.");
+    assert_eq!(value["both"], json!({"celsius": 21.5, "sunny": true}));
+    assert_eq!(value["only"], json!({"celsius": 21.5, "sunny": true}));
+    assert_eq!(value["two"], json!(["first", "second"]));
+    assert!(value["failed"].as_str().is_some_and(|message| message.contains("no")));
+}
+
+/// cloudflare-os#327, codex `image()`, openai-agents-python#2148: images came as base64 in a text.
+#[test]
+fn row_21_an_image_becomes_an_artifact() {
+    let mut postern = Postern::new();
+    let out = postern.path("out");
+    postern.permissive_guard().server("t", Server::test()).flags(["--out", out.to_str().expect("UTF-8")]);
+    let run = postern.run_js(
+        "const image = await tools.t.image({}); return { image, text: JSON.stringify(image).length };",
+    );
+    let value = run.ok();
+    assert_eq!(
+        (&value["image"]["mimeType"], &value["image"]["bytes"]),
+        (&json!("image/png"), &json!(png().len()))
+    );
+    assert!(value["text"].as_u64().expect("a length") < 1000, "the bytes are not in the value: {value}");
+    let name = value["image"]["artifact"].as_str().expect("the artifact's name");
+    let (bytes, digest) = run.artifact(name).unwrap_or_else(|| panic!("no artifact {name}: {run:#?}"));
+    assert_eq!((bytes, digest), (png().len() as u64, sha256(&png()).as_str()));
+    assert!(run.process.stdout.len() < 100_000, "the document is {} bytes long", run.process.stdout.len());
+
+    // An image over the cap is an outcome of its own or an error, never half an image.
+    postern.flags(["--artifact-bytes", "1MiB"]);
+    let run = postern.run_js("return await tools.t.image({});");
+    assert!(run.document["artifacts"].as_array().is_none_or(Vec::is_empty), "{run:#?}");
+    assert_ne!(run.outcome(), outcome::OK, "{run:#?}");
+}
+
+/// mcpproxy-go#987, vercel/ai#18720: calls at the same time went one after the other.
+#[test]
+fn row_29_ten_one_second_calls_take_one_second() {
+    let mut postern = Postern::new();
+    let log = postern.log("t");
+    postern.permissive_guard().server("t", Server::test().log(&log));
+    let run = postern.run_js(
+        "await tools.t.echo({ warm: 'up' });\n\
+         const start = Date.now();\n\
+         await Promise.all([...Array(10).keys()].map((i) => tools.t.sleep({ ms: 1000, i })));\n\
+         return Date.now() - start;",
+    );
+    let took = run.ok().as_u64().expect("milliseconds");
+    assert!((1000..2000).contains(&took), "{took} ms");
+    assert_eq!(log.most_at_once(), 10);
+}
+
+/// mcpproxy-go#987: and there is a cap on calls at the same time.
+#[test]
+fn row_29_calls_at_once_are_capped() {
+    let mut postern = Postern::new();
+    let log = postern.log("t");
+    postern.permissive_guard().server("t", Server::test().log(&log)).flags(["--max-concurrent-calls", "3"]);
+    let run = postern.run_js(
+        "const settled = await Promise.allSettled([...Array(12).keys()].map((i) => tools.t.sleep({ ms: 100, i })));\n\
+         return settled.map((s) => s.status === 'fulfilled' ? 'ok' : s.reason.code);",
+    );
+    let codes: Vec<&str> =
+        run.ok().as_array().expect("a list").iter().map(|code| code.as_str().expect("text")).collect();
+    assert_eq!(codes.len(), 12);
+    // Over the cap a call either waits its turn or fails by name.
+    assert!(codes.iter().all(|code| ["ok", call::CALL_LIMIT].contains(code)), "{codes:?}");
+    assert!(codes.contains(&"ok"));
+    assert!(log.most_at_once() <= 3, "{} at once", log.most_at_once());
+}

@@ -1,0 +1,234 @@
+//! Memory: what a script holds, what it prints and how long it lives never show in the host.
+
+use postern_tests::words::{call, exit, limit, outcome};
+use postern_tests::{Postern, Run, Server};
+
+const MIB: u64 = 1 << 20;
+
+#[track_caller]
+fn host_stayed_below(run: &Run, most: u64) {
+    if let Some(peak) = run.process.peak_memory {
+        assert!(peak < most, "the host held {} MiB: {:?}", peak / MIB, run.document["usage"]);
+    }
+}
+
+/// monty PR#419: memory bombs took the host's memory.
+#[test]
+fn row_05_memory_bombs_hit_the_scripts_own_limit() {
+    let mut postern = Postern::new();
+    postern.flags(["--memory", "64MiB"]);
+    for source in [
+        "let s = 'x'; for (;;) s += s + Math.random();",
+        "'x'.repeat(2 ** 30).length",
+        "const all = []; for (;;) all.push(new ArrayBuffer(1 << 20));",
+        "const all = []; for (;;) all.push(new Uint8Array(1 << 20).fill(1));",
+        "new Uint8Array(2 ** 31).fill(1).length",
+        "const all = []; for (;;) all.push({ n: all.length });",
+        "const map = new Map(); for (let i = 0; ; i++) map.set(i, String(i));",
+        "JSON.parse('[' + '[0],'.repeat(2 ** 23) + '0]').length",
+        "let f = () => 1; for (;;) { const g = f; const pad = Array(100).fill(0); f = () => g === f || pad; }",
+        "new Array(2 ** 32 - 1).fill(0).length",
+        "const all = []; for (;;) all.push(new Promise(() => {}));",
+    ] {
+        let run = postern.run_js(source);
+        match run.outcome() {
+            outcome::LIMIT => run.limit(limit::MEMORY),
+            // The engine may notice first; then it is an error like any other.
+            outcome::SCRIPT_ERROR => {
+                let said = format!("{} {}", run.error_text("name"), run.script_error()).to_lowercase();
+                assert!(
+                    ["rangeerror", "out of memory", "internalerror"].iter().any(|word| said.contains(word)),
+                    "{source}: {said}"
+                );
+            }
+            other => panic!("{source} ended as {other}: {run:#?}"),
+        }
+        assert!(run.usage("memory_bytes") <= 64 * MIB, "{source}: {run:#?}");
+        host_stayed_below(&run, 300 * MIB);
+    }
+}
+
+/// monty PR#419: what fits is not refused.
+#[test]
+fn row_05_memory_below_the_limit_can_be_used() {
+    let mut postern = Postern::new();
+    postern.flags(["--memory", "64MiB"]);
+    assert_eq!(
+        *postern.run_js("return new Uint8Array(24 << 20).fill(1).reduce((sum, n) => sum + n, 0);").ok(),
+        24 << 20
+    );
+}
+
+/// monty#464: a flood of output was held in the host's memory.
+#[test]
+fn row_06_output_is_capped_and_its_true_size_is_told() {
+    let postern = Postern::new();
+    let many = "const line = 'x'.repeat(1023); for (let i = 0; i < 100_000; i++)";
+    for (source, stream, bytes) in [
+        (format!("{many} console.log(line);"), "stdout", 100_000 * 1024),
+        (format!("{many} console.error(line);"), "stderr", 100_000 * 1024),
+        ("console.log('y'.repeat(64 << 20));".to_owned(), "stdout", (64 << 20) + 1),
+        ("console.error('é'.repeat(4 << 20));".to_owned(), "stderr", (8 << 20) + 1),
+    ] {
+        let run = postern.run_js(&source);
+        run.ok();
+        let kept = run.document[stream].as_str().expect("text").len() as u64;
+        assert!((MIB - 1024..=MIB + 1024).contains(&kept), "kept {kept} bytes of {source}");
+        assert_eq!(run.document[format!("{stream}_truncated")], true, "{source}");
+        assert_eq!(run.document[format!("{stream}_bytes")], bytes, "{source}");
+        host_stayed_below(&run, 500 * MIB);
+    }
+}
+
+/// monty#464: a cap that is not reached changes nothing; the cap is a flag.
+#[test]
+fn row_06_short_output_is_whole() {
+    let mut postern = Postern::new();
+    let run = postern.run_js("console.log('a', 1); console.error('b');");
+    run.ok();
+    assert_eq!((run.stdout(), run.stderr()), ("a 1\n", "b\n"));
+    assert_eq!(
+        (&run.document["stdout_truncated"], &run.document["stdout_bytes"]),
+        (&false.into(), &4.into())
+    );
+
+    postern.flags(["--stdout-bytes", "10"]);
+    let run = postern.run_js("console.log('0123456789abc'); return 1;");
+    run.ok();
+    assert!(run.stdout().starts_with("0123456789") && !run.stdout().contains("abc"), "{}", run.stdout());
+    assert_eq!(
+        (&run.document["stdout_truncated"], &run.document["stdout_bytes"]),
+        (&true.into(), &14.into())
+    );
+}
+
+/// ComponentizeJS#80, jco#668: a long-lived instance trapped or grew after many calls.
+#[test]
+fn row_36_thousands_of_calls_in_one_run() {
+    let mut postern = Postern::new();
+    postern.permissive_guard().server("t", Server::test());
+    postern.flags(["--max-calls", "10000", "--max-concurrent-calls", "2000"]);
+    // A tool that does not exist is refused before the guard is asked: this is about the door.
+    let run = postern.run_js(
+        "let refused = 0;\n\
+         const attempt = async (name) => { try { await callTool(`t/${name}`, { pad: 'x'.repeat(1000) }); } catch (e) { if (e.code === 'unknown-tool') refused++; } };\n\
+         for (let i = 0; i < 4000; i++) await attempt(`one_${i}`);\n\
+         await Promise.all([...Array(1000).keys()].map((i) => attempt(`many_${i}`)));\n\
+         const last = await tools.t.echo({ still: 'here' });\n\
+         return { refused, last };",
+    );
+    assert_eq!(*run.ok(), serde_json::json!({"refused": 5000, "last": {"still": "here"}}));
+    assert_eq!(run.usage("calls"), 5001);
+    assert!(run.usage("memory_bytes") < 64 * MIB, "{:?}", run.document["usage"]);
+    host_stayed_below(&run, 300 * MIB);
+}
+
+/// StarlingMonkey#321: many calls that are really dispatched, in turn and at once.
+#[test]
+fn row_36_many_real_calls() {
+    let mut postern = Postern::new();
+    let log = postern.log("t");
+    postern.permissive_guard().server("t", Server::test().log(&log));
+    postern.flags(["--max-calls", "300"]);
+    let run = postern.run_js(
+        "let sum = 0;\n\
+         for (let i = 0; i < 40; i++) sum += (await tools.t.echo({ i })).i;\n\
+         for (let round = 0; round < 10; round++)\n\
+           for (const { i } of await Promise.all([...Array(16).keys()].map((i) => tools.t.echo({ i })))) sum += i;\n\
+         return sum;",
+    );
+    assert_eq!(*run.ok(), 40 * 39 / 2 + 10 * (16 * 15 / 2));
+    assert_eq!(log.started().len(), 200);
+    assert!(run.calls().iter().all(|attempt| attempt["verdict"] == "allow" && attempt["scores"].is_object()));
+}
+
+/// monty#112, hyperlight: nesting overflowed the parser's stack.
+#[test]
+fn row_26_deeply_nested_source_is_an_error() {
+    let postern = Postern::new();
+    let deep = 100_000;
+    let nested = |open: &str, middle: &str, close: &str| open.repeat(deep) + middle + &close.repeat(deep);
+    for (name, source) in [
+        ("parentheses.js", nested("(", "1", ")")),
+        ("parentheses.ts", nested("(", "1", ")")),
+        ("lists.ts", nested("[", "", "]")),
+        ("objects.ts", format!("return {}", nested("{a:", "1", "}"))),
+        ("not.ts", nested("!", "1", "")),
+        ("functions.ts", nested("(()=>", "1", ")")),
+        ("templates.ts", nested("`${", "1", "}`")),
+        ("types.ts", format!("let x: {} = 1", nested("Array<", "number", ">"))),
+        ("blocks.js", nested("{", "", "}")),
+        ("ifs.ts", nested("if (1) ", "1", "")),
+        ("sums.ts", format!("return 1{}", "+1".repeat(deep))),
+        ("members.ts", format!("const a = {{}}; return a{}", "?.a".repeat(deep))),
+    ] {
+        let run = postern.run_file(name, &source);
+        // Some engines can do some of these; what none may do is die.
+        let exit = run.process.exit;
+        assert!([exit::OK, exit::SCRIPT_ERROR, exit::REFUSED].contains(&exit), "{name}: {run:#?}");
+        if run.outcome() != outcome::OK {
+            assert!(!run.error_text("message").is_empty(), "{name}: {run:#?}");
+        }
+    }
+}
+
+/// hyperlight JSON depth 64: arguments nested deeper than any parser should follow.
+#[test]
+fn row_26_deep_arguments_results_and_values() {
+    let mut postern = Postern::new();
+    let log = postern.log("t");
+    let folder = postern.folder().to_owned();
+    let deep = format!(
+        r#"{{"content":[],"structuredContent":{{"v":{}{}}}}}"#,
+        "[".repeat(100_000),
+        "]".repeat(100_000)
+    );
+    let plan = serde_json::json!({
+        "pages": [[{"name": "deep", "inputSchema": {"type": "object"}}, {"name": "echo", "inputSchema": {"type": "object"}}]],
+        "results": {"deep": deep},
+    });
+    postern
+        .permissive_guard()
+        .server("t", Server::test().log(&log))
+        .server("odd", Server::odd(&folder, &plan));
+    let run = postern.run_js(
+        "const nest = (levels) => { let v = []; for (let i = 1; i < levels; i++) v = [v]; return v; };\n\
+         const attempt = async (f) => { try { return await f(); } catch (e) { return e.code ?? e.name; } };\n\
+         return {\n\
+           shallow: await attempt(async () => JSON.stringify(await tools.t.echo({ v: nest(60) })).length),\n\
+           over: await attempt(() => tools.t.echo({ v: nest(80) })),\n\
+           wild: typeof await attempt(() => tools.t.echo({ v: nest(100_000) })),\n\
+           text: typeof await attempt(() => tools.t.deep({ levels: 100_000 })),\n\
+           structured: typeof await attempt(() => tools.odd.deep({})),\n\
+           after: (await attempt(() => tools.t.echo({ alive: true }))).alive,\n\
+           odd: await attempt(async () => (await tools.odd.echo({ alive: true })).alive),\n\
+         };",
+    );
+    let value = run.ok();
+    assert_eq!(value["shallow"], 60 * 2 + r#"{"v":}"#.len(), "{value}");
+    assert_eq!(value["over"], call::INVALID_ARGUMENTS, "{value}");
+    assert_eq!(value["wild"], "string", "an error's code or name: {value}");
+    assert_eq!(value["text"], "string", "the text itself, or an error's code: {value}");
+    assert_eq!((&value["after"], &value["odd"]), (&true.into(), &true.into()), "{value}");
+    let echoes = log.started().iter().filter(|tool| *tool == "echo").count();
+    assert_eq!(echoes, 2, "what is too deep must not be dispatched");
+}
+
+/// hyperlight JSON depth 64: a script's own value and its own recursion.
+#[test]
+fn row_26_deep_values_and_recursion_stay_in_the_script() {
+    let postern = Postern::new();
+    let run = postern.run_js("let v = []; for (let i = 0; i < 100_000; i++) v = [v]; return v;");
+    assert!(!run.script_error().is_empty());
+    for source in [
+        "const f = () => f() + 1; try { f(); } catch (e) { return e.name; }",
+        "const o = {}; Object.defineProperty(o, 'x', { get() { return this.x; } }); try { o.x; } catch (e) { return e.name; }",
+        "try { JSON.parse('['.repeat(1e6)); } catch (e) { return e.name === 'SyntaxError' ? 'RangeError' : e.name; }",
+    ] {
+        let run = postern.run_js(source);
+        assert!(
+            ["RangeError", "InternalError"].contains(&run.ok().as_str().expect("a name")),
+            "{source}: {run:#?}"
+        );
+    }
+}

@@ -1,0 +1,191 @@
+//! Time: nothing a script does outlives its limits, and waiting is not computing.
+
+use std::time::Duration;
+
+use postern_tests::words::{call, exit, limit, outcome};
+use postern_tests::{Postern, Run, Server, timely};
+
+const SECOND: Duration = Duration::from_secs(1);
+/// How late a limit may come.
+const LATE: Duration = Duration::from_millis(100);
+
+fn cut_after_a_second(flag: &str, source: &str) -> Run {
+    let mut postern = Postern::new();
+    postern.flags([flag, "1s"]);
+    timely(SECOND + LATE, || postern.run_js(source))
+}
+
+/// UTCP code-mode#13: a synchronous loop ignored the time limit.
+#[test]
+fn row_01_loops_end_at_the_limit() {
+    for source in [
+        "while (true) {}",
+        "for (;;) { try { null.x } catch { continue } finally { } }",
+        "const spin = () => Promise.resolve().then(spin); await spin();",
+        "const spin = () => queueMicrotask(spin); spin(); await new Promise(() => {});",
+        "/^(a+)+$/.test('a'.repeat(60) + 'b')",
+        "const sieve = function* () { for (;;) yield 1 }; for (const _ of sieve()) ;",
+        "[...Array(1000).keys()].sort(() => { for (;;) ; })",
+        "JSON.stringify({ toJSON() { for (;;) ; } })",
+        "class A { get x() { return this.x2 } get x2() { for (;;) ; } } new A().x",
+        "try { for (;;) ; } finally { for (;;) ; }",
+    ] {
+        let run = cut_after_a_second("--wall-time", source);
+        run.limit(limit::WALL_TIME);
+        assert!(run.usage("wall_ms") >= 1000, "too early: {source}");
+    }
+}
+
+/// UTCP code-mode#13: as above, by computing time.
+#[test]
+fn row_01_loops_end_at_the_cpu_limit_too() {
+    cut_after_a_second("--cpu-time", "while (true) {}").limit(limit::CPU_TIME);
+}
+
+/// UTCP code-mode#13: one run's loop must not hold up another's.
+#[test]
+fn row_01_other_runs_do_not_notice() {
+    let mut looping = Postern::new();
+    looping.flags(["--wall-time", "2s"]);
+    let bystander = Postern::new();
+    std::thread::scope(|scope| {
+        let cut = scope.spawn(|| looping.run_js("for (;;) ;"));
+        let run = bystander.run_js("return 1 + 1;");
+        assert_eq!(*run.ok(), 2);
+        assert!(run.process.elapsed < SECOND, "{:?}", run.process.elapsed);
+        cut.join().expect("no panic").limit(limit::WALL_TIME);
+    });
+}
+
+/// smolagents#2473: one operation on a huge integer could not be interrupted.
+#[test]
+fn row_02_one_endless_operation_ends_too() {
+    for source in [
+        "2n ** 100000000n",
+        "10n ** (10n ** 8n)",
+        "(1n << 1000000000n).toString().length",
+        "let x = 3n; for (;;) x = x * x;",
+        "BigInt('9'.repeat(20_000_000)) % 7n",
+        "'ab'.repeat(2 ** 24).replace(/(a|b|ab)*c/g, '')",
+        "Array(2 ** 25).fill(1).sort(() => -1).reverse().join('').split('')",
+    ] {
+        let mut postern = Postern::new();
+        postern.flags(["--wall-time", "1s"]);
+        let run = postern.run_js(source);
+        match run.outcome() {
+            outcome::LIMIT => assert_eq!(run.process.exit, exit::LIMIT, "{source}: {run:#?}"),
+            outcome::SCRIPT_ERROR => assert_eq!(run.process.exit, exit::SCRIPT_ERROR, "{source}: {run:#?}"),
+            other => panic!("{source} ended as {other}: {run:#?}"),
+        }
+        assert!(run.process.elapsed < 3 * SECOND, "{source}: {:?}", run.process.elapsed);
+    }
+}
+
+/// smolagents#2197: a sleep outlived the limit.
+#[test]
+fn row_03_sleeping_ends_at_the_limit() {
+    for source in [
+        "await new Promise((resolve) => setTimeout(resolve, 30_000));",
+        "await new Promise(() => setInterval(() => {}, 10_000));",
+        "setTimeout(() => {}, 30_000); await new Promise((resolve) => setTimeout(resolve, 2 ** 31 - 1));",
+    ] {
+        cut_after_a_second("--wall-time", source).limit(limit::WALL_TIME);
+    }
+}
+
+/// smolagents#2464, eryx PR#73, wasmtime#9188: a tool that hangs outlived the limit.
+#[test]
+fn row_03_a_hanging_tool_ends_at_the_limit_and_is_cancelled() {
+    for (source, tool) in [
+        ("await tools.t.never({});", "never"),
+        ("await Promise.all([tools.t.sleep({ ms: 30_000 }), tools.t.echo({})]);", "sleep"),
+        ("try { await tools.t.never({}); } catch { await tools.t.never({}); }", "never"),
+    ] {
+        let mut postern = Postern::new();
+        let log = postern.log("t");
+        postern.permissive_guard().server("t", Server::test().log(&log)).flags(["--wall-time", "3s"]);
+        let run = timely(3 * SECOND + LATE, || postern.run_js(source));
+        run.limit(limit::WALL_TIME);
+        let pending =
+            run.calls().iter().find(|attempt| attempt["tool"] == format!("t/{tool}")).expect("recorded");
+        assert_eq!(pending["code"], call::CANCELLED, "{run:#?}");
+        assert!(log.eventually("cancel", tool), "{source}: the server was not told: {:?}", log.events());
+    }
+}
+
+/// openclaw PR#80600: awaiting a promise that nobody settles waited until the wall limit.
+#[test]
+fn row_04_a_promise_that_cannot_settle_is_an_error_at_once() {
+    let postern = Postern::new();
+    for source in [
+        "await new Promise(() => {});",
+        "await Promise.race([]);",
+        "await { then() {} };",
+        "let go; const gate = new Promise((resolve) => { go = resolve; }); await gate;",
+        "await Promise.all([1, new Promise(() => {})]);",
+        "async function main() { await new Promise(() => {}); }\nawait main();",
+        "for await (const x of (async function* () { await new Promise(() => {}); yield 1; })()) console.log(x);",
+        "export default async () => { await new Promise(() => {}); };",
+    ] {
+        let run = postern.run_js(source);
+        assert!(run.script_error().contains("never settle"), "{source}: {run:#?}");
+        assert!(run.process.elapsed < 2 * SECOND, "{source} waited {:?}", run.process.elapsed);
+    }
+}
+
+/// openclaw#119011: there were no timers.
+#[test]
+fn row_22_timers_work_and_waiting_is_not_computing() {
+    let postern = Postern::new();
+    let run = postern.run_js(
+        "const start = Date.now(); await new Promise((resolve) => setTimeout(resolve, 300)); return Date.now() - start;",
+    );
+    let waited = run.ok().as_u64().expect("milliseconds");
+    assert!((299..1500).contains(&waited), "{waited}");
+    assert!(run.usage("wall_ms") >= 299, "a wait counts as time: {run:#?}");
+    assert!(run.usage("cpu_ms") < 200, "a wait is no computing: {run:#?}");
+
+    for (source, value) in [
+        (
+            "const seen = []; for (const ms of [30, 10, 20]) setTimeout((x) => seen.push(x), ms, ms);\
+          await new Promise((r) => setTimeout(r, 60)); return seen.join();",
+            "10,20,30",
+        ),
+        (
+            "const seen = []; const id = setTimeout(() => seen.push('no'), 5); clearTimeout(id);\
+          await new Promise((r) => setTimeout(r, 20)); return seen.join() || 'none';",
+            "none",
+        ),
+        (
+            "let n = 0; await new Promise((r) => { const id = setInterval(() => { if (++n === 3) { clearInterval(id); r(); } }, 5); });\
+          return String(n);",
+            "3",
+        ),
+        (
+            "const order = []; setTimeout(() => order.push('timer'), 0); queueMicrotask(() => order.push('job')); order.push('now');\
+          await new Promise((r) => setTimeout(r, 5)); return order.join();",
+            "now,job,timer",
+        ),
+        (
+            "const all = await Promise.all([...Array(1000).keys()].map((i) => new Promise((r) => setTimeout(r, i % 50, i))));\
+          return String(all.length);",
+            "1000",
+        ),
+    ] {
+        assert_eq!(*postern.run_js(source).ok(), value, "{source}");
+    }
+}
+
+/// datarobot-genai PR#608: the time that set-up takes was taken from the script's.
+#[test]
+fn row_37_a_cold_start_does_not_eat_the_limit() {
+    let mut postern = Postern::new();
+    let cache = postern.path("empty-cache");
+    std::fs::create_dir(&cache).expect("a new folder");
+    let cache = cache.display().to_string();
+    postern.permissive_guard().server("t", Server::test()).flags(["--wall-time", "1s"]);
+    // Every place in which something could lie that an earlier run made.
+    postern.env("XDG_CACHE_HOME", &cache).env("POSTERN_CACHE", &cache).env("HOME", &cache);
+    let source = "const start = Date.now(); while (Date.now() - start < 600) ; return 'done';";
+    assert_eq!(*postern.run_js(source).ok(), "done");
+}
