@@ -36,17 +36,35 @@ const DEMO: [&str; 8] = [
     "Customer data must not leave acme.test systems",
 ];
 
-pub(crate) fn setup(cx: &Context, test_deps: bool) -> Result<(Vec<Row>, String)> {
+/// Set-up, or only the steps whose id is in `only`.
+pub(crate) fn setup(cx: &Context, test_deps: bool, only: &[String]) -> Result<(Vec<Row>, String)> {
     let started = Instant::now();
-    let extra: &[&dyn Step] = if test_deps { &TEST_STEPS } else { &[] };
-    let steps: Vec<&dyn Step> = STEPS.iter().chain(extra).copied().collect();
+    let mut steps: Vec<&dyn Step> = STEPS.to_vec();
+    if test_deps {
+        steps.extend(TEST_STEPS);
+    }
+    if !only.is_empty() {
+        steps = choose(only)?;
+    }
     let rows = step::run(cx, &steps)?;
     let summary = step::summary(&rows, started.elapsed());
     Ok((rows, summary))
 }
 
+/// The steps with these ids, in the order of need.
+fn choose(ids: &[String]) -> Result<Vec<&'static dyn Step>> {
+    let all: Vec<&dyn Step> =
+        STEPS.iter().chain(&TEST_STEPS).chain(&[&Encoder as &dyn Step]).copied().collect();
+    if let Some(unknown) = ids.iter().find(|id| !all.iter().any(|step| step.id() == *id)) {
+        let known: Vec<&str> = all.iter().map(|step| step.id()).collect();
+        return Err(Failure::new(format!("there is no step `{unknown}`"))
+            .hint(format!("steps: {}", known.join(", "))));
+    }
+    Ok(all.into_iter().filter(|step| ids.iter().any(|id| id == step.id())).collect())
+}
+
 pub(crate) fn demo(cx: &Context) -> Result<()> {
-    let (_, summary) = setup(cx, false)?;
+    let (_, summary) = setup(cx, false, &[])?;
     eprintln!("{summary}\n");
     let mut run = cx.run("postern")?;
     run.args(DEMO);
@@ -59,7 +77,7 @@ pub(crate) fn demo(cx: &Context) -> Result<()> {
 /// Every test, after everything that would fail sooner.
 pub(crate) fn test(cx: &Context) -> Result<()> {
     let started = Instant::now();
-    let (mut rows, summary) = setup(cx, true)?;
+    let (mut rows, summary) = setup(cx, true, &[])?;
     eprintln!("{summary}");
     let here =
         |name: &str, rows: &[Row]| !rows.iter().any(|row| row.name == name && row.ending == Ending::LeftOut);
@@ -98,7 +116,7 @@ pub(crate) fn ci(cx: &Context) -> Result<()> {
 }
 
 pub(crate) fn bench(cx: &Context, args: &[String]) -> Result<()> {
-    let (_, summary) = setup(cx, false)?;
+    let (_, summary) = setup(cx, false, &[])?;
     eprintln!("{summary}");
     process::show_running(cargo(cx, "bench --locked -p postern").args(args))
 }
@@ -288,6 +306,26 @@ impl Step for CargoDeny {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+
+    #[test]
+    fn steps_are_chosen_by_id_in_their_own_order() {
+        let ids = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|name| name.to_string()).collect();
+            choose(&names).map(|steps| steps.iter().map(|step| step.id()).collect::<Vec<_>>())
+        };
+        assert_eq!(ids(&["npm", "libtorch"]).unwrap(), ["libtorch", "npm"]);
+        let refused = ids(&["libtorhc"]).unwrap_err().to_string();
+        assert!(refused.contains("libtorhc") && refused.contains("wasm-toolchain"), "{refused}");
+    }
+
+    #[test]
+    fn every_step_has_an_id_of_its_own() {
+        let mut ids: Vec<&str> = STEPS.iter().chain(&TEST_STEPS).map(|step| step.id()).collect();
+        let count = ids.len();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), count);
+    }
 
     #[test]
     fn only_folders_that_set_up_made_are_removed_from_the_cache() {

@@ -52,6 +52,9 @@ enum Task {
         /// Also the MCP servers that tests start
         #[arg(long)]
         test_deps: bool,
+        /// Only this step, by its id (the name of its log in .postern/logs); repeatable
+        #[arg(long, value_name = "STEP")]
+        only: Vec<String>,
     },
     /// Set-up, then a generated script at work: what it may do, and what is blocked
     Demo,
@@ -90,8 +93,8 @@ fn main() -> ExitCode {
 fn run(cli: Cli) -> Result<()> {
     let cx = Context::new(cli.how.cuda, cli.how.verify)?;
     match cli.command {
-        Task::Setup { test_deps } => {
-            let (_, summary) = commands::setup(&cx, test_deps)?;
+        Task::Setup { test_deps, only } => {
+            let (_, summary) = commands::setup(&cx, test_deps, &only)?;
             eprintln!("{summary}");
             Ok(())
         }

@@ -21,6 +21,16 @@ pub(crate) fn cargo(cx: &Context) -> Command {
     for name in CARGO_RUN_LEAVES {
         command.env_remove(name);
     }
+    // Build scripts run again when LIBTORCH changes. A target folder outside the clone may serve many
+    // clones, so it gets the path that is the same for all of them.
+    let shared =
+        std::env::var_os("CARGO_TARGET_DIR").is_some_and(|dir| !Path::new(&dir).starts_with(&cx.root));
+    if let Ok(libtorch) = std::fs::read_link(cx.local("libtorch"))
+        && shared
+        && cx.user_libtorch.is_none()
+    {
+        command.env("LIBTORCH", libtorch);
+    }
     command
 }
 
