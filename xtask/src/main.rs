@@ -1,2 +1,108 @@
-//! placeholder
-fn main() {}
+//! `cargo xtask`: from a fresh clone to a running demo, the tests, and the chores around them.
+//!
+//! This file holds the command line and the exit status, and nothing else. Set-up is a list of steps
+//! (step.rs); what each one makes is in the file of its name.
+
+mod binaries;
+mod commands;
+mod context;
+mod debian;
+mod encoder;
+mod failure;
+mod fetch;
+mod libtorch;
+mod process;
+mod progress;
+mod runner;
+mod stamp;
+mod step;
+mod test_deps;
+mod wasm;
+
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::context::Context;
+use crate::failure::Result;
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", about = "Set-up, demo, tests and other chores")]
+struct Cli {
+    #[command(flatten)]
+    how: How,
+    #[command(subcommand)]
+    command: Task,
+}
+
+#[derive(Args)]
+struct How {
+    /// Take libtorch with CUDA even where no NVIDIA driver is found
+    #[arg(long, global = true)]
+    cuda: bool,
+    /// Read every file of set-up again instead of trusting unchanged times
+    #[arg(long, global = true)]
+    verify: bool,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Fetch and build what Postern needs; does only what is missing or wrong
+    Setup {
+        /// Also the MCP servers that tests start
+        #[arg(long)]
+        test_deps: bool,
+        /// Only this step, by its id (the name of its log in .postern/logs); repeatable
+        #[arg(long, value_name = "STEP")]
+        only: Vec<String>,
+    },
+    /// Set-up, then a generated script at work: what it may do, and what is blocked
+    Demo,
+    /// Set-up, then format, clippy, every test, and deny.toml where cargo-deny is at hand
+    Test,
+    /// The tools that only CI insists on (cargo-deny), into the cache
+    Ci,
+    /// Set-up, then the benchmarks; arguments go to `cargo bench`
+    Bench {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
+    /// Fetch the base encoder, then `postern-guard train` with these arguments
+    Train {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
+    /// Remove what set-up made in this clone
+    Clean {
+        /// Also what it made for all clones
+        #[arg(long)]
+        cache: bool,
+    },
+}
+
+fn main() -> ExitCode {
+    match run(Cli::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("error: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(cli: Cli) -> Result<()> {
+    let cx = Context::new(cli.how.cuda, cli.how.verify)?;
+    match cli.command {
+        Task::Setup { test_deps, only } => {
+            let (_, summary) = commands::setup(&cx, test_deps, &only)?;
+            eprintln!("{summary}");
+            Ok(())
+        }
+        Task::Demo => commands::demo(&cx),
+        Task::Test => commands::test(&cx),
+        Task::Ci => commands::ci(&cx),
+        Task::Bench { args } => commands::bench(&cx, &args),
+        Task::Train { args } => commands::train(&cx, &args),
+        Task::Clean { cache } => commands::clean(&cx, cache),
+    }
+}
