@@ -62,7 +62,9 @@ impl Device {
             Self::Cuda(index) => {
                 let count = load_cuda().map_err(unavailable)?;
                 if index >= count {
-                    return Err(unavailable(format!("this machine has {count} usable GPU(s), counted from 0")));
+                    return Err(unavailable(format!(
+                        "this machine has {count} usable GPU(s), counted from 0"
+                    )));
                 }
                 Ok(tch::Device::Cuda(index))
             }
@@ -110,7 +112,8 @@ mod dynamic {
 
     /// Opens a shared library for the rest of the process's life.
     pub(super) fn open(library: &Path) -> Result<(), String> {
-        let name = CString::new(library.as_os_str().as_bytes()).map_err(|_| "a path with a NUL byte".to_string())?;
+        let name =
+            CString::new(library.as_os_str().as_bytes()).map_err(|_| "a path with a NUL byte".to_string())?;
         // SAFETY: `name` is a valid C string. Opening runs the library's initialisers; the libraries
         // asked for here are the driver's and libtorch's own. The handle is never closed.
         let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL) };

@@ -5,11 +5,11 @@ use std::path::Path;
 use postern_check::{ApprovalPolicy, BlastRadius, Check, ModelInfo, Scores};
 use tch::{Kind, Tensor};
 
+use crate::Error;
 use crate::device::{self, Device};
 use crate::net::{Batch, Logits, Mode, Net};
 use crate::render::{FEATURES, Rendered, Renderer, Window};
 use crate::weights::{self, Calibration, Normalisation};
-use crate::Error;
 
 /// Most windows that go through the encoder at once.
 pub const MAX_BATCH: usize = 64;
@@ -38,7 +38,11 @@ impl Guard {
                 calibration: loaded.meta.calibration,
                 device,
             },
-            info: ModelInfo { version: loaded.meta.version, sha256: loaded.sha256, device: device::name(device) },
+            info: ModelInfo {
+                version: loaded.meta.version,
+                sha256: loaded.sha256,
+                device: device::name(device),
+            },
         })
     }
 
@@ -47,7 +51,8 @@ impl Guard {
     /// # Errors
     /// If the tokenizer or libtorch fails.
     pub fn score(&self, checks: &[Check]) -> Result<Vec<Scores>, Error> {
-        let rendered: Vec<Rendered> = checks.iter().map(|check| self.renderer.render(check)).collect::<Result<_, _>>()?;
+        let rendered: Vec<Rendered> =
+            checks.iter().map(|check| self.renderer.render(check)).collect::<Result<_, _>>()?;
         self.score_rendered(&rendered)
     }
 
@@ -81,9 +86,13 @@ impl Scorer {
     /// A check of several windows gets the worst of each: the highest unsafe, exfiltration, injected and
     /// blast radius, the lowest grounding, and the policy of the window with the highest unsafe.
     pub(crate) fn score(&self, checks: &[&Rendered]) -> Result<Vec<Scores>, Error> {
-        let features: Vec<[f32; FEATURES]> = checks.iter().map(|r| self.normalisation.apply(&r.features)).collect();
-        let mut rows: Vec<(usize, &Window)> =
-            checks.iter().enumerate().flat_map(|(index, r)| r.windows.iter().map(move |window| (index, window))).collect();
+        let features: Vec<[f32; FEATURES]> =
+            checks.iter().map(|r| self.normalisation.apply(&r.features)).collect();
+        let mut rows: Vec<(usize, &Window)> = checks
+            .iter()
+            .enumerate()
+            .flat_map(|(index, r)| r.windows.iter().map(move |window| (index, window)))
+            .collect();
         // Windows of like length go together, so that little is padded.
         rows.sort_by_key(|(_, window)| window.ids.len());
         let mut out: Vec<Option<Scores>> = vec![None; checks.len()];
@@ -105,7 +114,8 @@ impl Scorer {
     fn read(&self, logits: &Logits) -> Result<Vec<Scores>, Error> {
         let single = |logit: &Tensor| numbers(&logit.f_sigmoid()?);
         let unsafe_ = single(&logits.unsafe_.f_div_scalar(f64::from(self.calibration.temperature))?)?;
-        let bias = Tensor::f_from_slice(&[self.calibration.allow_bias, 0.0, 0.0])?.f_to_device(self.device)?;
+        let bias =
+            Tensor::f_from_slice(&[self.calibration.allow_bias, 0.0, 0.0])?.f_to_device(self.device)?;
         let policy = numbers(&logits.policy.f_add(&bias)?.f_softmax(-1, Kind::Float)?)?;
         let effect = numbers(&logits.effect.f_softmax(-1, Kind::Float)?)?;
         let (grounded, injected) = (single(&logits.grounded)?, single(&logits.injected)?);
@@ -113,7 +123,8 @@ impl Scorer {
         Ok((0..unsafe_.len())
             .map(|row| {
                 let effect = &effect[row * 5..row * 5 + 5];
-                let expected: f32 = effect.iter().zip([0.0, 0.25, 0.5, 0.75, 1.0]).map(|(p, level)| p * level).sum();
+                let expected: f32 =
+                    effect.iter().zip([0.0, 0.25, 0.5, 0.75, 1.0]).map(|(p, level)| p * level).sum();
                 let likeliest = (1..5).fold(0, |best, i| if effect[i] > effect[best] { i } else { best });
                 Scores {
                     unsafe_: unsafe_[row],
@@ -146,7 +157,8 @@ fn numbers(tensor: &Tensor) -> Result<Vec<f32>, Error> {
 fn worst(a: Scores, b: Scores) -> Scores {
     let high = |a: f32, b: f32| if a.is_nan() || a > b { a } else { b };
     let low = |a: f32, b: f32| if a.is_nan() || a < b { a } else { b };
-    let policy = if a.unsafe_.is_nan() || a.unsafe_ > b.unsafe_ { a.approval_policy } else { b.approval_policy };
+    let policy =
+        if a.unsafe_.is_nan() || a.unsafe_ > b.unsafe_ { a.approval_policy } else { b.approval_policy };
     Scores {
         unsafe_: high(a.unsafe_, b.unsafe_),
         approval_policy: policy,

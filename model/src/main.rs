@@ -8,7 +8,11 @@ use clap::{Args, Parser, Subcommand};
 use postern_guard::{Device, Error, Guard, default_folder, train, worker};
 
 #[derive(Parser)]
-#[command(name = "postern-guard", version, about = "Scores tool calls: JSON lines on stdin, JSON lines on stdout")]
+#[command(
+    name = "postern-guard",
+    version,
+    about = "Scores tool calls: JSON lines on stdin, JSON lines on stdout"
+)]
 struct Cli {
     #[command(flatten)]
     model: Model,
@@ -70,7 +74,9 @@ fn load(model: &Model) -> Result<Guard, Error> {
 fn serve(model: &Model) -> ExitCode {
     let stdout = BufWriter::new(std::io::stdout());
     let outcome = match load(model) {
-        Ok(guard) => worker::serve(&guard, BufReader::new(std::io::stdin()), stdout).map(|()| ExitCode::SUCCESS),
+        Ok(guard) => {
+            worker::serve(&guard, BufReader::new(std::io::stdin()), stdout).map(|()| ExitCode::SUCCESS)
+        }
         Err(error) => {
             tracing::error!("{error}");
             worker::decline(error.to_failure(), stdout).map(|()| ExitCode::FAILURE)

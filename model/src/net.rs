@@ -55,7 +55,9 @@ impl Batch {
             ids: Tensor::f_from_slice(&ids)?.f_view(shape)?.f_to_device(device)?,
             types: Tensor::f_from_slice(&types)?.f_view(shape)?.f_to_device(device)?,
             mask: Tensor::f_from_slice(&mask)?.f_view(shape)?.f_to_device(device)?,
-            features: Tensor::f_from_slice(&features)?.f_view([shape[0], FEATURES as i64])?.f_to_device(device)?,
+            features: Tensor::f_from_slice(&features)?
+                .f_view([shape[0], FEATURES as i64])?
+                .f_to_device(device)?,
         })
     }
 
@@ -168,7 +170,9 @@ impl Layer {
         let (batch, length, _) = x.size3()?;
         let kind = bias.f_kind()?;
         let input = x.f_to_kind(kind)?;
-        let heads = |y: Tensor| y.f_view([batch, length, ATTENTION_HEADS, HIDDEN / ATTENTION_HEADS])?.f_transpose(1, 2);
+        let heads = |y: Tensor| {
+            y.f_view([batch, length, ATTENTION_HEADS, HIDDEN / ATTENTION_HEADS])?.f_transpose(1, 2)
+        };
         let mixed = Tensor::f_scaled_dot_product_attention(
             &heads(self.query.apply(&input)?)?,
             &heads(self.key.apply(&input)?)?,
@@ -238,7 +242,10 @@ impl Net {
         }
         let first = x.f_select(1, 0)?;
         let mask = batch.mask.f_unsqueeze(-1)?;
-        let mean = x.f_mul(&mask)?.f_sum_dim_intlist(1, false, None)?.f_div(&mask.f_sum_dim_intlist(1, false, None)?)?;
+        let mean = x
+            .f_mul(&mask)?
+            .f_sum_dim_intlist(1, false, None)?
+            .f_div(&mask.f_sum_dim_intlist(1, false, None)?)?;
         let features = self.features.apply(&batch.features)?.f_gelu("none")?;
         let mixed = self.mix.apply(&Tensor::f_cat(&[first, mean, features], -1)?)?.f_gelu("none")?;
         let mixed = if mode.dropout > 0.0 { mixed.f_dropout(mode.dropout, true)? } else { mixed };

@@ -122,7 +122,9 @@ pub(crate) fn load(folder: &Path, device: tch::Device) -> Result<Loaded, Error> 
 
 fn read(path: &Path) -> Result<Vec<u8>, Error> {
     std::fs::read(path).map_err(|source| match source.kind() {
-        std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => Error::Missing(path.to_path_buf()),
+        std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => {
+            Error::Missing(path.to_path_buf())
+        }
         _ => Error::Io { path: path.to_path_buf(), source },
     })
 }
@@ -130,8 +132,10 @@ fn read(path: &Path) -> Result<Vec<u8>, Error> {
 /// Reads a file of the manifest and compares its digest.
 fn listed(folder: &Path, name: &str, manifest: &Manifest) -> Result<(Vec<u8>, String), Error> {
     let path = folder.join(name);
-    let listed =
-        manifest.files.get(name).ok_or_else(|| Error::invalid(folder.join(MANIFEST), format!("{name} is not listed")))?;
+    let listed = manifest
+        .files
+        .get(name)
+        .ok_or_else(|| Error::invalid(folder.join(MANIFEST), format!("{name} is not listed")))?;
     let bytes = read(&path)?;
     if bytes.len() != listed.bytes {
         let why = format!("{} bytes where the manifest says {}", bytes.len(), listed.bytes);
@@ -139,7 +143,10 @@ fn listed(folder: &Path, name: &str, manifest: &Manifest) -> Result<(Vec<u8>, St
     }
     let digest = sha256(&bytes);
     if digest != listed.sha256 {
-        return Err(Error::invalid(path, format!("SHA-256 {digest} where the manifest says {}", listed.sha256)));
+        return Err(Error::invalid(
+            path,
+            format!("SHA-256 {digest} where the manifest says {}", listed.sha256),
+        ));
     }
     Ok((bytes, digest))
 }
@@ -156,14 +163,22 @@ pub(crate) fn sha256(bytes: &[u8]) -> String {
 /// Builds the network from the bytes of a weights file.
 fn parse(bytes: &[u8], path: &Path, device: tch::Device) -> Result<(Net, Meta), Error> {
     let invalid = |why: String| Error::invalid(path, why);
-    let (_, header) = SafeTensors::read_metadata(bytes).map_err(|e| invalid(format!("no safetensors: {e}")))?;
-    let meta = header.metadata().as_ref().and_then(|all| all.get(META)).ok_or_else(|| invalid(format!("no {META} header")))?;
+    let (_, header) =
+        SafeTensors::read_metadata(bytes).map_err(|e| invalid(format!("no safetensors: {e}")))?;
+    let meta = header
+        .metadata()
+        .as_ref()
+        .and_then(|all| all.get(META))
+        .ok_or_else(|| invalid(format!("no {META} header")))?;
     let meta: Meta = serde_json::from_str(meta).map_err(|e| invalid(format!("header {META}: {e}")))?;
     let mut tensors = read_tensors(bytes).map_err(invalid)?;
     let net = Net::take(&mut |name, shape| {
         let tensor = tensors.remove(name).ok_or_else(|| invalid(format!("tensor {name} is missing")))?;
         if tensor.size() != shape {
-            return Err(invalid(format!("tensor {name} has the shape {:?} and not {shape:?}", tensor.size())));
+            return Err(invalid(format!(
+                "tensor {name} has the shape {:?} and not {shape:?}",
+                tensor.size()
+            )));
         }
         Ok::<_, Error>(tensor.f_to_kind(Kind::Float)?.f_to_device(device)?)
     })?;
@@ -185,7 +200,8 @@ pub(crate) fn read_tensors(bytes: &[u8]) -> Result<HashMap<String, Tensor>, Stri
             other => return Err(format!("tensor {name} is of type {other:?}")),
         };
         let shape: Vec<i64> = view.shape().iter().map(|&size| size as i64).collect();
-        let tensor = Tensor::f_from_data_size(view.data(), &shape, kind).map_err(|e| format!("tensor {name}: {e}"))?;
+        let tensor =
+            Tensor::f_from_data_size(view.data(), &shape, kind).map_err(|e| format!("tensor {name}: {e}"))?;
         out.insert(name.to_string(), tensor);
     }
     Ok(out)
@@ -202,10 +218,17 @@ fn check(meta: &Meta) -> Result<Normalisation, String> {
     if meta.feature_names != FEATURE_NAMES {
         return Err("trained with other features than this program computes".into());
     }
-    let array = |values: &[f32]| <[f32; FEATURES]>::try_from(values).map_err(|_| "a list of the wrong length".to_string());
-    let normalisation = Normalisation { mean: array(&meta.feature_mean)?, deviation: array(&meta.feature_deviation)? };
+    let array = |values: &[f32]| {
+        <[f32; FEATURES]>::try_from(values).map_err(|_| "a list of the wrong length".to_string())
+    };
+    let normalisation =
+        Normalisation { mean: array(&meta.feature_mean)?, deviation: array(&meta.feature_deviation)? };
     let finite = normalisation.mean.iter().all(|x| x.is_finite()) && meta.calibration.allow_bias.is_finite();
-    let positive = normalisation.deviation.iter().chain([&meta.calibration.temperature]).all(|&x| x.is_finite() && x > 0.0);
+    let positive = normalisation
+        .deviation
+        .iter()
+        .chain([&meta.calibration.temperature])
+        .all(|&x| x.is_finite() && x > 0.0);
     if finite && positive { Ok(normalisation) } else { Err("a number in the header makes no sense".into()) }
 }
 
@@ -248,7 +271,12 @@ impl View for &Stored {
 }
 
 /// Writes a model into `folder`: weights in f16, tokenizer, manifest.
-pub(crate) fn save(folder: &Path, tensors: &BTreeMap<String, Tensor>, meta: &Meta, tokenizer: &[u8]) -> Result<(), Error> {
+pub(crate) fn save(
+    folder: &Path,
+    tensors: &BTreeMap<String, Tensor>,
+    meta: &Meta,
+    tokenizer: &[u8],
+) -> Result<(), Error> {
     std::fs::create_dir_all(folder).map_err(Error::io(folder))?;
     let header = serde_json::to_string(meta).map_err(|e| Error::Data(e.to_string()))?;
     let bytes = write_tensors(tensors, Kind::Half, (META, header))?;
@@ -269,8 +297,10 @@ pub(crate) fn write_tensors(
     kind: Kind,
     (key, header): (&str, String),
 ) -> Result<Vec<u8>, Error> {
-    let stored: Vec<(&String, Stored)> =
-        tensors.iter().map(|(name, tensor)| Ok((name, Stored::new(tensor, kind)?))).collect::<Result<_, Error>>()?;
+    let stored: Vec<(&String, Stored)> = tensors
+        .iter()
+        .map(|(name, tensor)| Ok((name, Stored::new(tensor, kind)?)))
+        .collect::<Result<_, Error>>()?;
     let views = stored.iter().map(|(name, stored)| (name.as_str(), stored));
     // One entry only: several would be written in an order that changes from run to run.
     let header = HashMap::from([(key.to_string(), header)]);
@@ -289,7 +319,12 @@ mod tests;
 
 impl Meta {
     /// A header for weights made by this program.
-    pub(crate) fn new(version: String, base: String, normalisation: &Normalisation, calibration: Calibration) -> Self {
+    pub(crate) fn new(
+        version: String,
+        base: String,
+        normalisation: &Normalisation,
+        calibration: Calibration,
+    ) -> Self {
         Self {
             format: FORMAT,
             render: RENDER_VERSION,

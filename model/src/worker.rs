@@ -19,7 +19,11 @@ type Asked = Result<Question, Reply>;
 ///
 /// # Errors
 /// If the output cannot be written: the host is gone.
-pub fn serve(guard: &Guard, input: impl BufRead + Send + 'static, mut output: impl Write) -> std::io::Result<()> {
+pub fn serve(
+    guard: &Guard,
+    input: impl BufRead + Send + 'static,
+    mut output: impl Write,
+) -> std::io::Result<()> {
     write_line(&mut output, &Greeting::Ready(guard.info().clone()))?;
     output.flush()?;
     // Reading goes on while a batch runs; what has arrived by then is the next batch.
@@ -69,12 +73,17 @@ fn answer(guard: &Guard, batch: Vec<Asked>) -> Vec<Reply> {
         }
     }
     match guard.score(&checks) {
-        Ok(scores) => replies.extend(ids.iter().zip(scores).map(|(&id, s)| Reply { id, answer: Answer::Scores(s) })),
+        Ok(scores) => {
+            replies.extend(ids.iter().zip(scores).map(|(&id, s)| Reply { id, answer: Answer::Scores(s) }))
+        }
         // One check may have failed the batch: each gets its own chance.
         Err(_) => replies.extend(ids.iter().zip(&checks).map(|(&id, check)| {
             let answer = match guard.score(std::slice::from_ref(check)).map(|mut scores| scores.pop()) {
                 Ok(Some(scores)) => Answer::Scores(scores),
-                Ok(None) => Answer::Error(Failure { code: FailureCode::Internal, message: "no scores came back".into() }),
+                Ok(None) => Answer::Error(Failure {
+                    code: FailureCode::Internal,
+                    message: "no scores came back".into(),
+                }),
                 Err(error) => Answer::Error(error.to_failure()),
             };
             Reply { id, answer }
@@ -110,7 +119,10 @@ fn read_all(mut input: impl BufRead, give: &mut dyn FnMut(Asked) -> bool) {
         }
         let asked = serde_json::from_slice::<Question>(&line).map_err(|error| Reply {
             id: id_of(&line),
-            answer: Answer::Error(Failure { code: FailureCode::BadRequest, message: format!("no question: {error}") }),
+            answer: Answer::Error(Failure {
+                code: FailureCode::BadRequest,
+                message: format!("no question: {error}"),
+            }),
         });
         if !give(asked) {
             return;
@@ -141,7 +153,10 @@ fn bad_line(message: String) -> Reply {
 
 /// The id of a line that is no question but may still have one.
 fn id_of(line: &[u8]) -> u64 {
-    serde_json::from_slice::<serde_json::Value>(line).ok().and_then(|value| value.get("id")?.as_u64()).unwrap_or(0)
+    serde_json::from_slice::<serde_json::Value>(line)
+        .ok()
+        .and_then(|value| value.get("id")?.as_u64())
+        .unwrap_or(0)
 }
 
 fn write_line(output: &mut impl Write, line: &impl serde::Serialize) -> std::io::Result<()> {

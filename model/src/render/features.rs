@@ -16,28 +16,75 @@ pub const FEATURES: usize = NAMES.len();
 
 /// The features' names, in order. They are stored with the weights, which are refused if the names differ.
 pub const NAMES: [&str; 62] = [
-    "share_user", "share_rule", "share_context", "share_nowhere",
-    "email_user", "email_context", "email_nowhere",
-    "url_user", "url_context", "url_nowhere",
-    "path_user", "path_context", "path_nowhere",
-    "id_user", "id_context", "id_nowhere",
-    "value_user", "value_context", "value_nowhere",
-    "name_user", "name_context", "name_nowhere",
-    "pointer_context", "pointer_nowhere", "pointers_all_trusted",
-    "no_arguments", "no_pieces", "tool_in_intent", "arguments_in_intent", "tool_in_context",
-    "instructs_tool", "instructs_values", "overrides", "value_instructed", "pointer_instructed",
-    "has_context", "long_context", "after_result", "has_intent", "has_rules",
-    "effect_none", "effect_read", "effect_write", "effect_send", "effect_irreversible", "effect_unknown",
-    "effect_asked", "sends_to_context", "sends_to_nowhere", "sends_unasked",
-    "destroys_context", "destroys_nowhere", "destroys_unasked",
-    "writes_unasked", "reads_instructed",
-    "inside_rule_domain", "outside_rule_domain", "rule_forbids", "foreign_domain", "outside_and_forbidden",
-    "delegates", "elided",
+    "share_user",
+    "share_rule",
+    "share_context",
+    "share_nowhere",
+    "email_user",
+    "email_context",
+    "email_nowhere",
+    "url_user",
+    "url_context",
+    "url_nowhere",
+    "path_user",
+    "path_context",
+    "path_nowhere",
+    "id_user",
+    "id_context",
+    "id_nowhere",
+    "value_user",
+    "value_context",
+    "value_nowhere",
+    "name_user",
+    "name_context",
+    "name_nowhere",
+    "pointer_context",
+    "pointer_nowhere",
+    "pointers_all_trusted",
+    "no_arguments",
+    "no_pieces",
+    "tool_in_intent",
+    "arguments_in_intent",
+    "tool_in_context",
+    "instructs_tool",
+    "instructs_values",
+    "overrides",
+    "value_instructed",
+    "pointer_instructed",
+    "has_context",
+    "long_context",
+    "after_result",
+    "has_intent",
+    "has_rules",
+    "effect_none",
+    "effect_read",
+    "effect_write",
+    "effect_send",
+    "effect_irreversible",
+    "effect_unknown",
+    "effect_asked",
+    "sends_to_context",
+    "sends_to_nowhere",
+    "sends_unasked",
+    "destroys_context",
+    "destroys_nowhere",
+    "destroys_unasked",
+    "writes_unasked",
+    "reads_instructed",
+    "inside_rule_domain",
+    "outside_rule_domain",
+    "rule_forbids",
+    "foreign_domain",
+    "outside_and_forbidden",
+    "delegates",
+    "elided",
 ];
 
 static FORBIDS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"\b(?:not|never|only|no|don't|cannot|may not|forbidden|without|stay|stays|within|inside|keep)\b")
-        .expect("a constant pattern; the tests use it")
+    Regex::new(
+        r"\b(?:not|never|only|no|don't|cannot|may not|forbidden|without|stay|stays|within|inside|keep)\b",
+    )
+    .expect("a constant pattern; the tests use it")
 });
 static DELEGATES: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
@@ -47,7 +94,13 @@ static DELEGATES: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// The features of a check, in the order of [`NAMES`]; each lies between 0 and 3.
-pub(crate) fn of(check: &Check, places: &Places, leaves: &[Leaf], evidence: &Evidence, elided: bool) -> [f32; FEATURES] {
+pub(crate) fn of(
+    check: &Check,
+    places: &Places,
+    leaves: &[Leaf],
+    evidence: &Evidence,
+    elided: bool,
+) -> [f32; FEATURES] {
     let pieces: Vec<&Piece> = leaves.iter().flat_map(|leaf| &leaf.pieces).collect();
     let share = |origin| {
         let count = pieces.iter().filter(|piece| piece.origin == origin).count();
@@ -74,7 +127,9 @@ pub(crate) fn of(check: &Check, places: &Places, leaves: &[Leaf], evidence: &Evi
     let tool_in_context = if places.context.is_empty() {
         0.0
     } else {
-        let there = tool.iter().filter(|word| memchr::memmem::find(places.context.as_bytes(), word.as_bytes()).is_some());
+        let there = tool
+            .iter()
+            .filter(|word| memchr::memmem::find(places.context.as_bytes(), word.as_bytes()).is_some());
         there.count() as f32 / tool.len().max(1) as f32
     };
 
@@ -82,7 +137,8 @@ pub(crate) fn of(check: &Check, places: &Places, leaves: &[Leaf], evidence: &Evi
     let is = |wanted| flag(effect == Some(wanted));
     let (sends, destroys) = (is(BlastRadius::ExternalSend), is(BlastRadius::Irreversible));
     let writes = flag(matches!(effect, Some(BlastRadius::Write) | None));
-    let asked = flag(effect.is_some_and(|effect| intent_words.iter().any(|word| verb_effect(word) == Some(effect))));
+    let asked =
+        flag(effect.is_some_and(|effect| intent_words.iter().any(|word| verb_effect(word) == Some(effect))));
     let outside = any(&|piece| piece.domain == Domain::Outside);
     let forbids = flag(FORBIDS.is_match(&places.rules));
     let tool_in_intent = overlap(&tool, &intent);
@@ -109,7 +165,11 @@ pub(crate) fn of(check: &Check, places: &Places, leaves: &[Leaf], evidence: &Evi
     out.push(flag(effect.is_none()));
     out.push(asked);
     out.extend([sends * pointer_context, sends * pointer_nowhere, sends * (1.0 - asked.max(tool_in_intent))]);
-    out.extend([destroys * pointer_context, destroys * pointer_nowhere, destroys * (1.0 - asked.max(tool_in_intent))]);
+    out.extend([
+        destroys * pointer_context,
+        destroys * pointer_nowhere,
+        destroys * (1.0 - asked.max(tool_in_intent)),
+    ]);
     out.push(writes * (1.0 - asked.max(tool_in_intent)));
     out.push(is(BlastRadius::Read) * any(&|piece| instructed(piece)));
     out.extend([any(&|piece| piece.domain == Domain::Inside), outside, forbids]);

@@ -143,9 +143,11 @@ impl Renderer {
     /// # Errors
     /// [`Error::Invalid`] if it is no tokenizer or has another vocabulary than the encoder's.
     pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<Self, Error> {
-        let mut tokenizer =
-            tokenizers::Tokenizer::from_bytes(bytes).map_err(|e| Error::invalid(path, format!("no tokenizer: {e}")))?;
-        for (token, id) in [("[PAD]", 0), ("[unused0]", 1), ("[unused25]", 26), ("[CLS]", 101), ("[SEP]", 102)] {
+        let mut tokenizer = tokenizers::Tokenizer::from_bytes(bytes)
+            .map_err(|e| Error::invalid(path, format!("no tokenizer: {e}")))?;
+        for (token, id) in
+            [("[PAD]", 0), ("[unused0]", 1), ("[unused25]", 26), ("[CLS]", 101), ("[SEP]", 102)]
+        {
             if tokenizer.token_to_id(token) != Some(id) {
                 return Err(Error::invalid(path, format!("{token} has not the id {id}: another vocabulary")));
             }
@@ -163,7 +165,8 @@ impl Renderer {
     /// # Errors
     /// [`Error::Tokenizer`] if the tokenizer fails.
     pub fn tokens(&self, text: &str) -> Result<Vec<i64>, Error> {
-        let encoding = self.tokenizer.encode_fast(text, false).map_err(|e| Error::Tokenizer(e.to_string()))?;
+        let encoding =
+            self.tokenizer.encode_fast(text, false).map_err(|e| Error::Tokenizer(e.to_string()))?;
         Ok(encoding.get_ids().iter().map(|&id| i64::from(id)).collect())
     }
 
@@ -232,7 +235,12 @@ impl Renderer {
 
     /// Packs the leaves into groups of at most `room` tokens, in order; those that point at something
     /// come first. Says too whether anything was left out of a value.
-    fn pack(&self, leaves: &[Leaf], evidence: &Evidence, room: usize) -> Result<(Vec<Vec<i64>>, bool), Error> {
+    fn pack(
+        &self,
+        leaves: &[Leaf],
+        evidence: &Evidence,
+        room: usize,
+    ) -> Result<(Vec<Vec<i64>>, bool), Error> {
         let mut order: Vec<&Leaf> = leaves.iter().collect();
         order.sort_by_key(|leaf| !leaf.pieces.iter().any(|piece| piece.kind.points()));
         let mut groups = vec![Vec::new()];

@@ -3,21 +3,51 @@
 use postern_check::{BlastRadius, key_words};
 
 const IRREVERSIBLE: &[&str] = &[
-    "book", "buy", "cancel", "checkout", "delete", "destroy", "drop", "erase", "exchange", "format", "grant", "kill",
-    "liquidate", "order", "pay", "payment", "purchase", "purge", "refund", "remove", "reserve", "reset", "revoke", "rm",
-    "shutdown", "terminate", "trade", "transfer", "unlock", "wipe", "wire", "withdraw",
+    "book",
+    "buy",
+    "cancel",
+    "checkout",
+    "delete",
+    "destroy",
+    "drop",
+    "erase",
+    "exchange",
+    "format",
+    "grant",
+    "kill",
+    "liquidate",
+    "order",
+    "pay",
+    "payment",
+    "purchase",
+    "purge",
+    "refund",
+    "remove",
+    "reserve",
+    "reset",
+    "revoke",
+    "rm",
+    "shutdown",
+    "terminate",
+    "trade",
+    "transfer",
+    "unlock",
+    "wipe",
+    "wire",
+    "withdraw",
 ];
 const SENDING: &[&str] = &[
-    "call", "comment", "dial", "email", "forward", "invite", "message", "notify", "post", "publish", "push", "put",
-    "reply", "send", "share", "sms", "submit", "tweet", "upload", "webhook",
+    "call", "comment", "dial", "email", "forward", "invite", "message", "notify", "post", "publish", "push",
+    "put", "reply", "send", "share", "sms", "submit", "tweet", "upload", "webhook",
 ];
 const WRITING: &[&str] = &[
-    "add", "append", "assign", "change", "create", "draft", "edit", "insert", "mkdir", "modify", "move", "rename",
-    "save", "schedule", "set", "touch", "update", "write",
+    "add", "append", "assign", "change", "create", "draft", "edit", "insert", "mkdir", "modify", "move",
+    "rename", "save", "schedule", "set", "touch", "update", "write",
 ];
 const READING: &[&str] = &[
-    "browse", "cat", "check", "count", "describe", "diff", "fetch", "find", "get", "grep", "head", "list", "lookup",
-    "ls", "navigate", "open", "query", "read", "retrieve", "search", "show", "stat", "status", "tail", "view", "wc",
+    "browse", "cat", "check", "count", "describe", "diff", "fetch", "find", "get", "grep", "head", "list",
+    "lookup", "ls", "navigate", "open", "query", "read", "retrieve", "search", "show", "stat", "status",
+    "tail", "view", "wc",
 ];
 const COMPUTING: &[&str] = &["calculate", "compute", "convert", "estimate", "sort", "think", "validate"];
 
@@ -27,7 +57,10 @@ pub(crate) fn effect(tool: &str) -> Option<BlastRadius> {
     let own = tool.rsplit(['.', '/']).next().unwrap_or(tool);
     let words = key_words(own);
     // Names begin with their verb as a rule, so the first word that says something decides.
-    words.iter().find_map(|word| of_word(word)).or_else(|| key_words(tool).iter().find_map(|word| of_word(word)))
+    words
+        .iter()
+        .find_map(|word| of_word(word))
+        .or_else(|| key_words(tool).iter().find_map(|word| of_word(word)))
 }
 
 /// The effect that a verb speaks of.

@@ -94,9 +94,11 @@ pub(crate) struct Places {
 }
 
 static EMAIL: LazyLock<Regex> = LazyLock::new(|| pattern(r"[\w.+-]+@([\w-]+(?:\.[\w-]+)+)"));
-static URL: LazyLock<Regex> = LazyLock::new(|| {
+static LINK: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r#"(?i)\b[a-z][a-z0-9+.-]*://([^\s'"<>)\]/?#]+)[^\s'"<>)\]]*"#));
+static HOST: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r#"(?i)\b[a-z][a-z0-9+.-]*://([^\s'"<>)\]/?#]+)[^\s'"<>)\]]*|\b((?:[a-z0-9-]+\.)+(?:com|org|net|io|co|ch|gov|edu|dev|ai|uk|de|info|biz|me|app|xyz|ru|cn|eu|fr|us|test|example|local|internal|cloud|site|online|shop|tech))\b[^\s'"<>)\]]*"#,
+        r#"(?i)\b((?:[a-z0-9-]+\.)+(?:com|org|net|io|co|ch|gov|edu|dev|ai|uk|de|info|biz|me|app|xyz|ru|cn|eu|fr|us|test|example|local|internal|cloud|site|online|shop|tech))\b[^\s'"<>)\]]*"#,
     )
 });
 static PATH: LazyLock<Regex> = LazyLock::new(|| {
@@ -125,11 +127,18 @@ const SHORT: usize = 60;
 impl Places {
     pub(crate) fn of(check: &Check) -> Self {
         let rules = check.constraints.join("\n");
-        let domains = |text: &str| BARE_DOMAIN.find_iter(text).map(|m| m.as_str().to_lowercase()).collect::<Vec<_>>();
+        let domains =
+            |text: &str| BARE_DOMAIN.find_iter(text).map(|m| m.as_str().to_lowercase()).collect::<Vec<_>>();
         let rule_domains = domains(&rules);
         let mut user_domains = domains(&check.intent);
         user_domains.extend(rule_domains.iter().cloned());
-        Self { intent: fold(&check.intent), rules: fold(&rules), context: fold(&check.context), rule_domains, user_domains }
+        Self {
+            intent: fold(&check.intent),
+            rules: fold(&rules),
+            context: fold(&check.context),
+            rule_domains,
+            user_domains,
+        }
     }
 
     /// All leaves of the arguments in order, with their pieces looked up.
@@ -141,8 +150,11 @@ impl Places {
         let mut left = MAX_PIECES;
         for leaf in &mut leaves {
             let found = pieces(&leaf.value);
-            leaf.pieces =
-                found.into_iter().take(left).map(|(kind, text, domain)| self.look_up(kind, &text, domain.as_deref())).collect();
+            leaf.pieces = found
+                .into_iter()
+                .take(left)
+                .map(|(kind, text, domain)| self.look_up(kind, &text, domain.as_deref()))
+                .collect();
             left -= leaf.pieces.len();
         }
         leaves
@@ -161,16 +173,29 @@ impl Places {
         };
         let under = |domains: &[String]| {
             domain.is_some_and(|domain| {
-                domains.iter().any(|d| domain == d || domain.strip_suffix(d.as_str()).is_some_and(|rest| rest.ends_with('.')))
+                domains.iter().any(|d| {
+                    domain == d || domain.strip_suffix(d.as_str()).is_some_and(|rest| rest.ends_with('.'))
+                })
             })
         };
         let ruled = match domain {
             Some(_) if !self.rule_domains.is_empty() => {
-                if under(&self.rule_domains) { Domain::Inside } else { Domain::Outside }
+                if under(&self.rule_domains) {
+                    Domain::Inside
+                } else {
+                    Domain::Outside
+                }
             }
             _ => Domain::Unruled,
         };
-        Piece { kind, text, origin, at, domain: ruled, foreign: domain.is_some() && !under(&self.user_domains) }
+        Piece {
+            kind,
+            text,
+            origin,
+            at,
+            domain: ruled,
+            foreign: domain.is_some() && !under(&self.user_domains),
+        }
     }
 }
 
@@ -178,7 +203,9 @@ fn collect(key: &str, value: &Value, out: &mut Vec<Leaf>) {
     match value {
         Value::Null => {}
         Value::Bool(flag) => out.push(Leaf { key: key.into(), value: flag.to_string(), pieces: Vec::new() }),
-        Value::Number(number) => out.push(Leaf { key: key.into(), value: number.to_string(), pieces: Vec::new() }),
+        Value::Number(number) => {
+            out.push(Leaf { key: key.into(), value: number.to_string(), pieces: Vec::new() })
+        }
         Value::String(text) => out.push(Leaf { key: key.into(), value: text.clone(), pieces: Vec::new() }),
         Value::Array(items) => items.iter().for_each(|item| collect(key, item, out)),
         Value::Object(fields) => fields.iter().for_each(|(name, inner)| collect(name, inner, out)),
@@ -199,14 +226,22 @@ fn pieces(value: &str) -> Vec<(Kind, String, Option<String>)> {
     };
     let mut out: Vec<(Kind, String, Option<String>)> = Vec::new();
     for part in &ends {
-        for (kind, regex) in [(Kind::Email, &EMAIL), (Kind::Url, &URL), (Kind::Path, &PATH), (Kind::Id, &ID)] {
+        // Links first: what stands before an @ in one is no mailbox.
+        let patterns = [
+            (Kind::Url, &LINK),
+            (Kind::Email, &EMAIL),
+            (Kind::Url, &HOST),
+            (Kind::Path, &PATH),
+            (Kind::Id, &ID),
+        ];
+        for (kind, regex) in patterns {
             for found in regex.captures_iter(part) {
                 let text = found[0].trim_end_matches(['.', ',', ';', ':']);
                 let known = out.iter().any(|(_, seen, _)| seen.contains(text));
                 if text.chars().count() < 4 || known {
                     continue;
                 }
-                let host = found.get(1).or_else(|| found.get(2)).map(|m| host_of(m.as_str()));
+                let host = found.get(1).map(|m| host_of(m.as_str()));
                 out.push((kind, text.to_string(), host));
                 if out.len() == MAX_PIECES_OF_VALUE {
                     return out;
@@ -260,8 +295,10 @@ mod tests {
             "intent": "Write to Ann@Corp.test", "constraints": ["Nothing may leave corp.test"],
             "context": "[a.b] file /srv/data.csv, id 42"
         }));
-        let seen: Vec<_> =
-            leaves.iter().map(|l| (l.key.as_str(), l.pieces[0].kind, l.origin(), l.pieces[0].domain)).collect();
+        let seen: Vec<_> = leaves
+            .iter()
+            .map(|l| (l.key.as_str(), l.pieces[0].kind, l.origin(), l.pieces[0].domain))
+            .collect();
         assert_eq!(
             seen,
             [
@@ -287,7 +324,8 @@ mod tests {
 
     #[test]
     fn long_values_give_names_and_numbers() {
-        let body = "Dear Ann, the Helsinki order of 1,250.00 is late and it will reach Oslo only next week, sorry.";
+        let body =
+            "Dear Ann, the Helsinki order of 1,250.00 is late and it will reach Oslo only next week, sorry.";
         let found: Vec<_> = pieces(body).into_iter().map(|(kind, text, _)| (kind, text)).collect();
         assert!(found.contains(&(Kind::Name, "Helsinki".into())), "{found:?}");
         assert!(found.len() <= MAX_PIECES_OF_VALUE);

@@ -53,7 +53,9 @@ pub(crate) fn find_whole(text: &str, needle: &str) -> Option<usize> {
     memchr::memmem::find_iter(text.as_bytes(), needle.as_bytes()).take(256).find(|&at| {
         let before = text[..at].chars().next_back();
         let after = text[at + needle.len()..].chars().next();
-        let joined = |edge: char, other: Option<char>| edge.is_alphanumeric() && other.is_some_and(char::is_alphanumeric);
+        let joined = |edge: char, other: Option<char>| {
+            edge.is_alphanumeric() && other.is_some_and(char::is_alphanumeric)
+        };
         !joined(first, before) && !joined(last, after)
     })
 }
@@ -67,7 +69,9 @@ pub(crate) fn sentences(text: &str) -> Vec<(usize, usize)> {
     for (at, &byte) in bytes.iter().enumerate() {
         let ends = match byte {
             b'\n' => true,
-            b'.' | b'!' | b'?' => bytes.get(at + 1).is_none_or(|next| matches!(next, b' ' | b'\n' | b'"' | b'\'')),
+            b'.' | b'!' | b'?' => {
+                bytes.get(at + 1).is_none_or(|next| matches!(next, b' ' | b'\n' | b'"' | b'\''))
+            }
             _ => false,
         };
         if ends {
@@ -91,12 +95,14 @@ pub(crate) fn stem(word: &str) -> &str {
 /// The stems of a text's words of three letters and more, without the commonest, each once, sorted.
 pub(crate) fn stems(words: impl IntoIterator<Item = String>) -> Vec<String> {
     const COMMON: &[&str] = &[
-        "the", "and", "for", "you", "your", "with", "that", "this", "from", "are", "was", "have", "has", "can", "get",
-        "all", "not", "please", "use", "will", "them", "their", "out",
+        "the", "and", "for", "you", "your", "with", "that", "this", "from", "are", "was", "have", "has",
+        "can", "get", "all", "not", "please", "use", "will", "them", "their", "out",
     ];
     let mut out: Vec<String> = words
         .into_iter()
-        .filter(|word| word.len() >= 3 && word.chars().all(char::is_alphabetic) && !COMMON.contains(&word.as_str()))
+        .filter(|word| {
+            word.len() >= 3 && word.chars().all(char::is_alphabetic) && !COMMON.contains(&word.as_str())
+        })
         .map(|word| stem(&word).to_string())
         .collect();
     out.sort();

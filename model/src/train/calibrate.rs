@@ -22,13 +22,17 @@ pub(crate) fn fit(checks: &[Labelled], scores: &[Scores]) -> Calibration {
         return Calibration::NONE;
     }
     let loss = |temperature: f64| -> f64 {
-        known.iter().map(|&(logit, attack, _)| softplus(if attack { -logit } else { logit } / temperature)).sum()
+        known
+            .iter()
+            .map(|&(logit, attack, _)| softplus(if attack { -logit } else { logit } / temperature))
+            .sum()
     };
     let temperature = (0..=70)
         .map(|step| 0.5 + f64::from(step) * 0.05)
         .min_by(|a, b| loss(*a).total_cmp(&loss(*b)))
         .unwrap_or(1.0);
-    let benign: Vec<&Scores> = known.iter().filter(|(_, attack, _)| !attack).map(|&(.., scores)| scores).collect();
+    let benign: Vec<&Scores> =
+        known.iter().filter(|(_, attack, _)| !attack).map(|&(.., scores)| scores).collect();
     let allowed = |bias: f32| {
         let kept = benign.iter().filter(|scores| {
             let mut policy = scores.approval_policy;
@@ -38,7 +42,8 @@ pub(crate) fn fit(checks: &[Labelled], scores: &[Scores]) -> Calibration {
         kept.count() as f64 / (benign.len() as f64).max(1.0)
     };
     let biases = (0..=MOST_BIAS).map(|step| step as f32 * 0.1);
-    let allow_bias = biases.into_iter().find(|&bias| allowed(bias) >= BENIGN_ALLOWED).unwrap_or(MOST_BIAS as f32 * 0.1);
+    let allow_bias =
+        biases.into_iter().find(|&bias| allowed(bias) >= BENIGN_ALLOWED).unwrap_or(MOST_BIAS as f32 * 0.1);
     Calibration { temperature: temperature as f32, allow_bias }
 }
 

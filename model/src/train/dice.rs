@@ -50,5 +50,6 @@ impl Dice {
 
 /// A number from a text, the same on every machine (FNV-1a).
 pub(crate) fn hash(seed: u64, text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325 ^ seed, |h, byte| (h ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    text.bytes()
+        .fold(0xcbf2_9ce4_8422_2325 ^ seed, |h, byte| (h ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

@@ -19,11 +19,11 @@ use crate::net::{Batch, HIDDEN, Logits, Mode, Net, WORDS};
 use crate::render::{FEATURES, Mark, Renderer, Window};
 use crate::weights::{self, Normalisation};
 
-const BATCH: usize = 32;
+const BATCH: usize = 16;
 /// Learning rate of the encoder; the heads learn faster by [`HEADS_FACTOR`].
-const RATE: f64 = 1.5e-4;
+const RATE: f64 = 1.2e-4;
 const HEADS_FACTOR: f64 = 7.0;
-const WARM_UP: f64 = 40.0;
+const WARM_UP: f64 = 30.0;
 /// Batches that get no features.
 const FEATURES_DROPPED: f64 = 0.15;
 const MAX_GRADIENT: f64 = 1.0;
@@ -46,7 +46,8 @@ pub(super) fn learn(
 ) -> Result<Learned, Error> {
     tch::manual_seed(options.seed as i64);
     let normalisation = normalise(data);
-    let features: Vec<[f32; FEATURES]> = data.rendered.iter().map(|r| normalisation.apply(&r.features)).collect();
+    let features: Vec<[f32; FEATURES]> =
+        data.rendered.iter().map(|r| normalisation.apply(&r.features)).collect();
     let mut parameters = BTreeMap::new();
     let net = Net::take(&mut |name, shape| {
         let tensor = start(name, shape, base, renderer, options.seed)?;
@@ -55,7 +56,8 @@ pub(super) fn learn(
     })?;
     let learning = parameters.iter().filter(|(_, tensor)| tensor.requires_grad());
     let rate_of = |name: &str| if name.starts_with("encoder") { 1.0 } else { HEADS_FACTOR };
-    let mut adam = AdamW::new(learning.map(|(name, t)| (name.clone(), t.shallow_clone(), rate_of(name))).collect());
+    let mut adam =
+        AdamW::new(learning.map(|(name, t)| (name.clone(), t.shallow_clone(), rate_of(name))).collect());
 
     let batches = plan(options, data);
     let mode = Mode { compute: if options.exact { Kind::Float } else { Kind::BFloat16 }, dropout: 0.1 };
@@ -88,7 +90,10 @@ pub(super) fn learn(
             let by_steps = (batches.len() - progress.step) as f64 / rate;
             let left = by_steps.min(options.minutes * 60.0 - elapsed).max(0.0);
             let (step, all, loss) = (progress.step, batches.len(), progress.loss);
-            tracing::info!("step {step}/{all}, loss {loss:.3}, {:.1} checks/s, {left:.0} s left", rate * BATCH as f64);
+            tracing::info!(
+                "step {step}/{all}, loss {loss:.3}, {:.1} checks/s, {left:.0} s left",
+                rate * BATCH as f64
+            );
         }
         if saved.elapsed().as_secs() >= CHECKPOINT_SECONDS {
             let seconds = progress.seconds_before + started.elapsed().as_secs_f64();
@@ -114,16 +119,27 @@ fn normalise(data: &Prepared) -> Normalisation {
 }
 
 /// Where a tensor of the network starts.
-fn start(name: &str, shape: &[i64], base: &HashMap<String, Tensor>, renderer: &Renderer, seed: u64) -> Result<Tensor, Error> {
+fn start(
+    name: &str,
+    shape: &[i64],
+    base: &HashMap<String, Tensor>,
+    renderer: &Renderer,
+    seed: u64,
+) -> Result<Tensor, Error> {
     if let Some(tensor) = base.get(name) {
         if tensor.size() != shape {
-            return Err(Error::Data(format!("{name} of the base has the shape {:?} and not {shape:?}", tensor.size())));
+            return Err(Error::Data(format!(
+                "{name} of the base has the shape {:?} and not {shape:?}",
+                tensor.size()
+            )));
         }
         let tensor = tensor.f_to_kind(Kind::Float)?.f_detach_copy()?;
         if name == WORDS {
             mark_vectors(&tensor, renderer, seed)?;
         }
-        let frozen = name.starts_with("embeddings") || name.starts_with("encoder.layer.0.") || name.starts_with("encoder.layer.1.");
+        let frozen = name.starts_with("embeddings")
+            || name.starts_with("encoder.layer.0.")
+            || name.starts_with("encoder.layer.1.");
         return Ok(if frozen { tensor } else { tensor.set_requires_grad(true) });
     }
     if name.starts_with("embeddings") || name.starts_with("encoder") {
@@ -186,12 +202,17 @@ fn loss(logits: &Logits, labels: &[&Labels]) -> Result<Tensor, Error> {
         let count = known.iter().sum::<f32>().max(1.0);
         let known = Tensor::f_from_slice(&known)?;
         let target = Tensor::f_from_slice(&target)?;
-        let sum = logit.f_binary_cross_entropy_with_logits::<Tensor>(&target, Some(known), None, Reduction::Sum)?;
+        let sum =
+            logit.f_binary_cross_entropy_with_logits::<Tensor>(&target, Some(known), None, Reduction::Sum)?;
         Ok(sum.f_div_scalar(f64::from(count))?)
     };
-    let class = |logit: &Tensor, weights: &[f32], label: &dyn Fn(&Labels) -> Option<usize>| -> Result<Tensor, Error> {
+    let class = |logit: &Tensor,
+                 weights: &[f32],
+                 label: &dyn Fn(&Labels) -> Option<usize>|
+     -> Result<Tensor, Error> {
         let target: Vec<i64> = labels.iter().map(|l| label(l).map_or(-100, |class| class as i64)).collect();
-        let known: f32 = target.iter().filter(|&&class| class >= 0).map(|&class| weights[class as usize]).sum();
+        let known: f32 =
+            target.iter().filter(|&&class| class >= 0).map(|&class| weights[class as usize]).sum();
         let (target, weights) = (Tensor::f_from_slice(&target)?, Tensor::f_from_slice(weights)?);
         let sum = logit.f_cross_entropy_loss(&target, Some(weights), Reduction::Sum, -100, 0.0)?;
         Ok(sum.f_div_scalar(f64::from(known.max(1.0)))?)
@@ -203,7 +224,8 @@ fn loss(logits: &Logits, labels: &[&Labels]) -> Result<Tensor, Error> {
             Policy::Reject => 2,
         })
     };
-    let effect = |l: &Labels| l.effect.and_then(|effect| BlastRadius::ALL.iter().position(|other| *other == effect));
+    let effect =
+        |l: &Labels| l.effect.and_then(|effect| BlastRadius::ALL.iter().position(|other| *other == effect));
     let parts = [
         (1.0, yes_no(&logits.unsafe_, &|l| l.unsafe_)?),
         (0.3, yes_no(&logits.grounded, &|l| l.grounded)?),
@@ -242,7 +264,8 @@ impl Progress {
         let path = Self::path(options);
         let invalid = |why: String| Error::invalid(&path, why);
         let bytes = std::fs::read(&path).map_err(Error::io(&path))?;
-        let (_, header) = safetensors::SafeTensors::read_metadata(&bytes).map_err(|e| invalid(e.to_string()))?;
+        let (_, header) =
+            safetensors::SafeTensors::read_metadata(&bytes).map_err(|e| invalid(e.to_string()))?;
         let header = header.metadata().as_ref().and_then(|all| all.get(PROGRESS).cloned());
         let header = header.ok_or_else(|| invalid("no progress in it".into()))?;
         let (seed, step, seconds_before, loss): (u64, usize, f64, f64) =

@@ -89,14 +89,16 @@ impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let share = |part: usize, whole: usize| part as f64 / whole as f64;
         if self.attacks > 0 {
-            let (held, blocked) = (share(self.attacks_held, self.attacks), share(self.attacks_blocked, self.attacks));
+            let (held, blocked) =
+                (share(self.attacks_held, self.attacks), share(self.attacks_blocked, self.attacks));
             write!(f, "{} attacks: {held:.3} not allowed, {blocked:.3} blocked", self.attacks)?;
         }
         if self.attacks > 0 && self.benign > 0 {
             f.write_str("; ")?;
         }
         if self.benign > 0 {
-            let (allowed, blocked) = (share(self.benign_allowed, self.benign), share(self.benign_blocked, self.benign));
+            let (allowed, blocked) =
+                (share(self.benign_allowed, self.benign), share(self.benign_blocked, self.benign));
             write!(f, "{} benign: {allowed:.3} allowed, {blocked:.3} blocked", self.benign)?;
         }
         Ok(())

