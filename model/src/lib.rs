@@ -1,1 +1,20 @@
-//! placeholder
+//! Postern's guard: scores one tool call with a small encoder in libtorch.
+//!
+//! A check is rendered to token ids and features (`render`), goes through the encoder and its six heads
+//! (`net`), and comes back as scores (`guard`). The `postern-guard` binary speaks the worker's
+//! protocol (`worker`) and trains (`train`). What becomes of a call is not decided here: see
+//! [`postern_check::judge`].
+
+mod device;
+mod error;
+mod guard;
+mod net;
+pub mod render;
+pub mod train;
+mod weights;
+pub mod worker;
+
+pub use device::Device;
+pub use error::Error;
+pub use guard::{Guard, MAX_BATCH};
+pub use weights::default_folder;

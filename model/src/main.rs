@@ -1,2 +1,89 @@
-//! placeholder
-fn main() {}
+//! `postern-guard`: the guard's worker process, and the program that trains and measures its model.
+
+use std::io::{BufReader, BufWriter};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+use postern_guard::{Device, Error, Guard, default_folder, train, worker};
+
+#[derive(Parser)]
+#[command(
+    name = "postern-guard",
+    version,
+    about = "Scores tool calls: JSON lines on stdin, JSON lines on stdout"
+)]
+struct Cli {
+    #[command(flatten)]
+    model: Model,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Args)]
+struct Model {
+    /// Folder of the weights [default: `weights` beside this program]
+    #[arg(long, value_name = "DIR", env = "POSTERN_WEIGHTS", global = true)]
+    weights: Option<PathBuf>,
+    /// auto, cpu, cuda or cuda:N
+    #[arg(long, default_value_t = Device::Auto, env = "POSTERN_GUARD_DEVICE", global = true)]
+    device: Device,
+    /// Threads that one batch is computed on [default: what libtorch chooses]
+    #[arg(long, value_parser = clap::value_parser!(i32).range(1..=256), env = "POSTERN_GUARD_THREADS", global = true)]
+    threads: Option<i32>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Train a model on labelled checks
+    Train(train::TrainOptions),
+    /// Measure a model on labelled checks
+    Eval(train::EvalOptions),
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    tracing_subscriber::fmt()
+        .with_env_filter(
+            tracing_subscriber::EnvFilter::try_from_env("POSTERN_LOG").unwrap_or_else(|_| "info".into()),
+        )
+        .with_writer(std::io::stderr)
+        .init();
+    if let Some(threads) = cli.model.threads {
+        tch::set_num_threads(threads);
+    }
+    let done = match &cli.command {
+        Some(Command::Train(options)) => train::run(options),
+        Some(Command::Eval(options)) => load(&cli.model).and_then(|guard| train::evaluate(&guard, options)),
+        None => return serve(&cli.model),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            tracing::error!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn load(model: &Model) -> Result<Guard, Error> {
+    let folder = model.weights.clone().or_else(default_folder).ok_or(Error::NoWeights)?;
+    Guard::load(&folder, model.device)
+}
+
+fn serve(model: &Model) -> ExitCode {
+    let stdout = BufWriter::new(std::io::stdout());
+    let outcome = match load(model) {
+        Ok(guard) => {
+            worker::serve(&guard, BufReader::new(std::io::stdin()), stdout).map(|()| ExitCode::SUCCESS)
+        }
+        Err(error) => {
+            tracing::error!("{error}");
+            worker::decline(error.to_failure(), stdout).map(|()| ExitCode::FAILURE)
+        }
+    };
+    outcome.unwrap_or_else(|error| {
+        tracing::error!("the host is gone: {error}");
+        ExitCode::FAILURE
+    })
+}

@@ -5,11 +5,13 @@
 //! libtorch would cost every start a quarter of a second.
 
 mod check;
+mod facts;
 mod protocol;
 mod scores;
 mod verdict;
 
 pub use check::{Action, Check, CheckError, MAX_CHECK_BYTES, Trigger};
+pub use facts::key_words;
 pub use protocol::{Answer, Failure, FailureCode, Greeting, ModelInfo, Question, Reply};
 pub use scores::{ApprovalPolicy, BlastRadius, PolicyHead, Scores};
 pub use verdict::{Facts, Judgement, Reason, Thresholds, Verdict, judge};

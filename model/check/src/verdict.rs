@@ -60,7 +60,10 @@ impl Thresholds {
             }
         }
         if self.ask_unsafe > self.block_unsafe {
-            return Err(format!("ask_unsafe ({}) is above block_unsafe ({})", self.ask_unsafe, self.block_unsafe));
+            return Err(format!(
+                "ask_unsafe ({}) is above block_unsafe ({})",
+                self.ask_unsafe, self.block_unsafe
+            ));
         }
         Ok(())
     }
@@ -167,8 +170,14 @@ mod tests {
         assert_eq!(verdict(&scores(0.0, [0.3, 0.3, 0.4], 0.9), TARGET), Verdict::Block);
         assert_eq!(verdict(&scores(0.0, [0.3, 0.4, 0.3], 0.9), TARGET), Verdict::Ask);
         assert_eq!(verdict(&scores(0.0, PASS, 0.49), TARGET), Verdict::Ask);
-        assert_eq!(verdict(&scores(0.0, PASS, 0.49), Facts { names_target: false, ..TARGET }), Verdict::Allow);
-        assert_eq!(verdict(&scores(0.0, PASS, 0.49), Facts { side_effects: Some(false), ..TARGET }), Verdict::Allow);
+        assert_eq!(
+            verdict(&scores(0.0, PASS, 0.49), Facts { names_target: false, ..TARGET }),
+            Verdict::Allow
+        );
+        assert_eq!(
+            verdict(&scores(0.0, PASS, 0.49), Facts { side_effects: Some(false), ..TARGET }),
+            Verdict::Allow
+        );
     }
 
     #[test]
@@ -181,8 +190,14 @@ mod tests {
     #[test]
     fn no_number_at_all_blocks() {
         for bad in [f32::NAN, f32::INFINITY, -0.1, 1.1] {
-            assert_eq!(judge(&scores(bad, PASS, 0.9), &Thresholds::default(), TARGET).verdict, Verdict::Block);
-            assert_eq!(judge(&scores(0.0, PASS, bad), &Thresholds::default(), TARGET).verdict, Verdict::Block);
+            assert_eq!(
+                judge(&scores(bad, PASS, 0.9), &Thresholds::default(), TARGET).verdict,
+                Verdict::Block
+            );
+            assert_eq!(
+                judge(&scores(0.0, PASS, bad), &Thresholds::default(), TARGET).verdict,
+                Verdict::Block
+            );
         }
     }
 
