@@ -29,16 +29,6 @@ pub enum Error {
         /// What to write instead.
         hint: Option<String>,
     },
-    /// The script is no program of its language: the author's fault, so it is reported as a script error.
-    #[error("SyntaxError: {message}")]
-    Syntax {
-        /// What is wrong, with the line and a mark under the place.
-        message: String,
-        /// 1-based, in the text as handed over.
-        line: Option<u32>,
-        /// 1-based, in the text as handed over.
-        column: Option<u32>,
-    },
     /// A check for the guard means nothing.
     #[error("{message}")]
     Check {
@@ -96,7 +86,6 @@ impl Error {
             Self::Config { .. } => "config-invalid",
             Self::Setting(_) => "setting-invalid",
             Self::Script { code, .. } | Self::Check { code, .. } => code,
-            Self::Syntax { .. } => "script-syntax",
             Self::Io { .. } => "io",
             Self::RunnerMissing { .. } => "runner-missing",
             Self::Component { .. } => "component-invalid",
@@ -112,7 +101,7 @@ impl Error {
             Self::Script { hint, .. } => hint.clone(),
             Self::RunnerMissing { .. } => Some("run `cargo xtask setup` in the source tree, or set POSTERN_RUNNERS".into()),
             Self::Guard(_) => Some("`postern doctor` says what is missing".into()),
-            Self::Config { .. } | Self::Setting(_) | Self::Syntax { .. } | Self::Check { .. } | Self::Io { .. } | Self::Component { .. } | Self::Sandbox(_) | Self::Record { .. } => None,
+            Self::Config { .. } | Self::Setting(_) | Self::Check { .. } | Self::Io { .. } | Self::Component { .. } | Self::Sandbox(_) | Self::Record { .. } => None,
         }
     }
 }

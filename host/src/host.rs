@@ -18,7 +18,7 @@ use crate::sandbox::{
     CompiledRunner, Door, Ending, Finished, Input, LimitKind, Limits, RunClock, Runners, Sandbox, ScriptFailure,
     Workspace,
 };
-use crate::script::{self, Language, Prepared};
+use crate::script::{self, Language, Prepared, ScriptProblem};
 use crate::upstream::{LocalServer, Upstreams};
 use crate::{Error, Result, ToolError, ToolErrorCode};
 
@@ -287,7 +287,7 @@ impl Host {
     /// [`Report`].
     pub async fn run(&self, script: Script) -> Result<Report> {
         let run = uuid::Uuid::now_v7().to_string();
-        let prepared = Preparation::of(&script)?;
+        let prepared = Preparation::of(&script);
         let runner = self.sandbox.runners().javascript(&self.sandbox)?;
         let inputs: Vec<Input> = script.inputs.iter().map(|path| Input::new(path)).collect::<Result<_>>()?;
         let manifest = self.manifest(&run, &script, &prepared, &runner, &inputs);
@@ -322,11 +322,11 @@ impl Host {
                     () = script.cancel.cancelled() => None,
                 }
             }
-            Preparation::Broken(failure) => Some(Finished::of(Ending::Failed(failure.clone()))),
+            Preparation::Broken(_) => None,
         };
         gate.settled(SETTLE_TIME).await;
 
-        let report = report(run, finished, &prepared, &gate, &workspace, limits)?;
+        let report = report(run, finished, &prepared, &script.name, &gate, &workspace, limits)?;
         if let Some(record) = &record {
             let guard = self.guard.as_ref().and_then(|guard| guard.known());
             record.close(&Closing { ended: jiff::Timestamp::now(), guard, report: report.clone() })?;
@@ -365,7 +365,7 @@ impl Host {
             wasmtime: crate::sandbox::WASMTIME_VERSION.into(),
             script: script.name.clone(),
             script_sha256: crate::sandbox::hex(&Sha256::digest(script.text.as_bytes())),
-            language: prepared.language(),
+            language: prepared.language().to_owned(),
             runner_blake3: runner.digest.to_string(),
             config_sha256: self.settings.config_sha256.clone(),
             intent: script.intent.clone(),
@@ -399,31 +399,23 @@ impl Host {
 /// The script as the runner gets it, or why it has no such form.
 enum Preparation {
     Ready(Prepared),
-    /// The text is no program: the script's fault, and reported as such.
-    Broken(ScriptFailure),
+    /// The text is no program: the author's fault, and reported like one.
+    Broken(ScriptProblem),
 }
 
 impl Preparation {
-    fn of(script: &Script) -> Result<Self> {
+    fn of(script: &Script) -> Self {
         match script::prepare(&script.text, script.language, &script.name) {
-            Ok(prepared) => Ok(Self::Ready(prepared)),
-            Err(Error::Syntax { message, line, column }) => {
-                let name = "SyntaxError".into();
-                Ok(Self::Broken(ScriptFailure { name, message, line, column, ..ScriptFailure::default() }))
-            }
-            Err(other) => Err(other),
+            Ok(prepared) => Self::Ready(prepared),
+            Err(problem) => Self::Broken(problem),
         }
     }
 
-    fn ready(&self) -> Option<&Prepared> {
+    fn language(&self) -> &'static str {
         match self {
-            Self::Ready(prepared) => Some(prepared),
-            Self::Broken(_) => None,
+            Self::Ready(prepared) => prepared.language.name(),
+            Self::Broken(_) => "unknown",
         }
-    }
-
-    fn language(&self) -> String {
-        self.ready().map_or_else(|| "unknown".into(), |prepared| prepared.language.to_string())
     }
 }
 
@@ -446,16 +438,20 @@ fn report(
     run: String,
     finished: Option<Finished>,
     prepared: &Preparation,
+    name: &str,
     gate: &Gate,
     workspace: &Workspace,
     limits: &Limits,
 ) -> Result<Report> {
     let calls = gate.calls();
-    let finished = finished.unwrap_or_else(|| Finished::of(Ending::Limit(LimitKind::WallTime)).cancelled());
-    let (outcome, value, error) = if finished.cancelled {
-        (Outcome::Cancelled, Value::Null, Some(plain_error("cancelled", "Cancelled", "the run was given up")))
-    } else {
-        outcome(finished.ending, prepared.ready(), gate, limits)
+    let (ending, finished) = match finished {
+        Some(finished) => (Some(finished.ending.clone()), finished),
+        None => (None, Finished::nothing()),
+    };
+    let (outcome, value, error) = match (prepared, ending) {
+        (Preparation::Broken(problem), _) => broken(problem),
+        (_, None) => (Outcome::Cancelled, Value::Null, Some(plain_error("cancelled", "Cancelled", "the run was given up"))),
+        (Preparation::Ready(prepared), Some(ending)) => outcome(ending, prepared, name, gate, limits),
     };
     let (stdout, stderr) = (finished.stdout, finished.stderr);
     Ok(Report {
@@ -483,7 +479,8 @@ fn report(
 
 fn outcome(
     ending: Ending,
-    prepared: Option<&Prepared>,
+    prepared: &Prepared,
+    name: &str,
     gate: &Gate,
     limits: &Limits,
 ) -> (Outcome, Value, Option<RunError>) {
@@ -500,7 +497,7 @@ fn outcome(
         }
         Ending::Failed(failure) => {
             let tool_error = failure.tool_error.as_deref().and_then(|text| serde_json::from_str::<ToolError>(text).ok());
-            let mut error = script_error(failure, prepared);
+            let mut error = script_error(failure, prepared, name);
             let outcome = match tool_error.map(|error| error.code) {
                 Some(ToolErrorCode::CallLimit) if gate.calls_exhausted() => {
                     error.code = LimitKind::Calls.code().into();
@@ -535,20 +532,33 @@ fn outcome_of(code: ToolErrorCode) -> Outcome {
     }
 }
 
+/// A text that is no script at all. One that is broken is the author's error; one of another kind
+/// (a shell line, a list of calls) is refused, with what to write instead.
+fn broken(problem: &ScriptProblem) -> (Outcome, Value, Option<RunError>) {
+    let outcome = if problem.code == "script-syntax" { Outcome::ScriptError } else { Outcome::Refused };
+    let hint = problem.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
+    let error = RunError {
+        code: problem.code.into(),
+        name: problem.name().into(),
+        message: format!("{}{hint}", problem.message),
+        line: problem.line,
+        column: problem.column,
+        stack: problem.excerpt.clone().unwrap_or_default(),
+    };
+    (outcome, Value::Null, Some(error))
+}
+
 /// The error, with positions in the text as the user wrote it.
-fn script_error(failure: ScriptFailure, prepared: Option<&Prepared>) -> RunError {
-    let (line, column) = match (prepared, failure.line) {
-        (Some(prepared), Some(line)) => match prepared.map.original(line, failure.column.unwrap_or(1)) {
-            Some((line, column)) => (Some(line), failure.column.map(|_| column)),
-            None => (None, None),
-        },
-        _ => (failure.line, failure.column),
-    };
-    let stack = match prepared {
-        Some(prepared) => prepared.map.rewrite_stack(&failure.stack),
-        None => failure.stack,
-    };
-    RunError { code: "script-error".into(), name: failure.name, message: failure.message, line, column, stack }
+fn script_error(failure: ScriptFailure, prepared: &Prepared, name: &str) -> RunError {
+    let place = failure.line.and_then(|line| prepared.map.original(line, failure.column.unwrap_or(1)));
+    RunError {
+        code: "script-error".into(),
+        name: failure.name,
+        message: failure.message,
+        line: place.map(|(line, _)| line),
+        column: place.and_then(|(_, column)| failure.column.map(|_| column)),
+        stack: prepared.map.stack(&failure.stack, name),
+    }
 }
 
 fn plain_error(code: &str, name: &str, message: &str) -> RunError {

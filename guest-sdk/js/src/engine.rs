@@ -66,7 +66,7 @@ fn build() -> Result<Engine> {
     runtime.set_max_stack_size(JS_STACK);
     runtime.set_loader(Modules, Modules);
     let context = Context::full(&runtime)?;
-    let lib = context.with(|ctx| {
+    let (lib, rejection) = context.with(|ctx| {
         let host = host_functions(&ctx)?;
         let lib = Object::new(ctx.clone())?;
         for (name, text) in PRELUDE {
@@ -76,16 +76,16 @@ fn build() -> Result<Engine> {
             part.call::<_, ()>((host.clone(), lib.clone()))?;
         }
         let rejection: Function = lib.get("rejection")?;
-        let rejection = Persistent::save(&ctx, rejection);
-        runtime.set_host_promise_rejection_tracker(Some(Box::new(move |ctx, promise, reason, handled| {
-            let told = rejection.clone().restore(&ctx).and_then(|f| f.call::<_, ()>((promise, reason, handled)));
-            if told.is_err() {
-                // No memory or no stack left to remember it: the error that says so follows anyway.
-                ctx.catch();
-            }
-        })));
-        Result::Ok(Persistent::save(&ctx, lib))
+        Result::Ok((Persistent::save(&ctx, lib), Persistent::save(&ctx, rejection)))
     })?;
+    // Not inside `with`, which holds the runtime already.
+    runtime.set_host_promise_rejection_tracker(Some(Box::new(move |ctx, promise, reason, handled| {
+        let told = rejection.clone().restore(&ctx).and_then(|f| f.call::<_, ()>((promise, reason, handled)));
+        if told.is_err() {
+            // No memory or no stack left to remember it: the error that says so follows anyway.
+            ctx.catch();
+        }
+    })));
     Ok(Engine { runtime, context, lib })
 }
 

@@ -55,7 +55,6 @@ impl From<Outcome> for Exit {
 impl From<&Error> for Exit {
     fn from(error: &Error) -> Self {
         match error {
-            Error::Syntax { .. } => Self::ScriptFailed,
             Error::Guard(_) => Self::GuardUnavailable,
             Error::Sandbox(_) => Self::Internal,
             Error::Config { .. }

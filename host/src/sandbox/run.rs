@@ -93,27 +93,18 @@ pub struct Finished {
     pub stderr: Captured,
     /// What it used.
     pub usage: Usage,
-    /// It was given up from outside, and the ending means nothing.
-    pub cancelled: bool,
 }
 
 impl Finished {
-    /// A run that came to this end before any code ran.
-    pub fn of(ending: Ending) -> Self {
-        let nothing = Captured::default();
+    /// What is known of a run of which nothing is known.
+    pub(crate) fn nothing() -> Self {
         Self {
-            ending,
+            ending: Ending::Value("null".into()),
             warnings: Vec::new(),
-            stdout: nothing.clone(),
-            stderr: nothing,
+            stdout: Captured::default(),
+            stderr: Captured::default(),
             usage: Usage::default(),
-            cancelled: false,
         }
-    }
-
-    pub(crate) fn cancelled(mut self) -> Self {
-        self.cancelled = true;
-        self
     }
 }
 
@@ -155,7 +146,7 @@ impl Sandbox {
         let guest = store.data();
         let usage = Usage { wall: clock.elapsed(), cpu, memory_bytes: guest.memory.peak() };
         let (ending, warnings) = ending(end, guest, workspace);
-        Ok(Finished { ending, warnings, stdout: stdout.captured(), stderr: stderr.captured(), usage, cancelled: false })
+        Ok(Finished { ending, warnings, stdout: stdout.captured(), stderr: stderr.captured(), usage })
     }
 
     fn store(

@@ -51,7 +51,7 @@ impl Fault {
             code: "script-syntax",
             message: diagnostic.message.to_string(),
             hint: diagnostic.help.as_ref().map(ToString::to_string),
-            place: offset.map(|offset| lines::place(code, offset)),
+            place: offset.map(|offset| lines::place(code, offset as usize)),
         }
     }
 
