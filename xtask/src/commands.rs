@@ -128,7 +128,11 @@ pub(crate) fn train(cx: &Context, args: &[String]) -> Result<()> {
     let rows = step::run(cx, &steps)?;
     eprintln!("{}", step::summary(&rows, started.elapsed()));
     let mut run = cx.run("postern-guard")?;
-    run.env("POSTERN_ENCODER", cx.local("encoder")).arg("train").args(args);
+    run.arg("train").args(args);
+    // the caller may start from another encoder
+    if !args.iter().any(|arg| arg == "--base" || arg.starts_with("--base=")) {
+        run.arg("--base").arg(cx.local("encoder"));
+    }
     process::show_running(&mut run)
 }
 
