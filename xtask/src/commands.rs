@@ -224,6 +224,10 @@ fn deny(cx: &Context, rows: &mut Vec<Row>) -> Result<()> {
         command
     };
     shown("deny", command("--workspace --locked check --hide-inclusion-graph bans licenses sources"), rows)?;
+    // a workspace of its own, for another machine, under the same rules
+    let guest = "--config deny.toml --manifest-path guest-sdk/js/Cargo.toml --target wasm32-wasip2 --locked check \
+                 --hide-inclusion-graph --allow license-not-encountered bans licenses sources";
+    shown("deny (JavaScript guest)", command(guest), rows)?;
     // needs the network; whether the database can be had says nothing about this clone
     let progress = Progress::start("advisories");
     let log = Log::start(cx, "advisories")?;
