@@ -128,7 +128,11 @@ pub(crate) fn train(cx: &Context, args: &[String]) -> Result<()> {
     let rows = step::run(cx, &steps)?;
     eprintln!("{}", step::summary(&rows, started.elapsed()));
     let mut run = cx.run("postern-guard")?;
-    run.env("POSTERN_ENCODER", cx.local("encoder")).arg("train").args(args);
+    run.arg("train").args(args);
+    // the caller may start from another encoder
+    if !args.iter().any(|arg| arg == "--base" || arg.starts_with("--base=")) {
+        run.arg("--base").arg(cx.local("encoder"));
+    }
     process::show_running(&mut run)
 }
 
@@ -220,6 +224,10 @@ fn deny(cx: &Context, rows: &mut Vec<Row>) -> Result<()> {
         command
     };
     shown("deny", command("--workspace --locked check --hide-inclusion-graph bans licenses sources"), rows)?;
+    // a workspace of its own, for another machine, under the same rules
+    let guest = "--config deny.toml --manifest-path guest-sdk/js/Cargo.toml --target wasm32-wasip2 --locked check \
+                 --hide-inclusion-graph --allow license-not-encountered bans licenses sources";
+    shown("deny (JavaScript guest)", command(guest), rows)?;
     // needs the network; whether the database can be had says nothing about this clone
     let progress = Progress::start("advisories");
     let log = Log::start(cx, "advisories")?;

@@ -76,13 +76,17 @@ impl Context {
         Ok(self.target_dir.get_or_init(|| dir.into()))
     }
 
-    /// A binary that the build step made.
+    /// A binary that the build step made, in this run or (with `--only`) in an earlier one.
     pub(crate) fn binary(&self, name: &str) -> Result<PathBuf> {
-        self.binaries
-            .borrow()
-            .get(name)
-            .cloned()
-            .ok_or_else(|| Failure::new(format!("the workspace built no binary `{name}`")))
+        if let Some(path) = self.binaries.borrow().get(name) {
+            return Ok(path.clone());
+        }
+        let path = self.target_dir()?.join("debug").join(format!("{name}{}", env::consts::EXE_SUFFIX));
+        if path.is_file() {
+            return Ok(path);
+        }
+        Err(Failure::new(format!("the workspace's program `{name}` is not built"))
+            .hint("run `cargo xtask setup`"))
     }
 
     /// A command that runs one of our binaries, in the clone.

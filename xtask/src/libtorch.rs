@@ -95,6 +95,8 @@ impl Step for Libtorch {
         let link = cx.local("libtorch");
         if let Ok(target) = fs::read_link(&link)
             && !target.starts_with(&cx.cache)
+            // made by set-up, in another cache folder
+            && !target.join(stamp::FILE).exists()
             && !cx.cuda
             && accept(&link).is_ok()
         {
@@ -120,7 +122,7 @@ impl Step for Libtorch {
             return Ok(Acted::new(format!("{VERSION} of LIBTORCH={}", theirs.display())));
         }
         if !cfg!(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu")) {
-            return Err(Failure::new(format!("libtorch is fetched only for Linux with glibc on x86_64")).hint(format!(
+            return Err(Failure::new("libtorch is fetched only for Linux with glibc on x86_64").hint(format!(
                 "install libtorch {VERSION} (or PyTorch {VERSION}) and set LIBTORCH to the folder that holds its \
                  lib and include; or build with tch's feature `download-libtorch`"
             )));

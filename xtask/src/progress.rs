@@ -9,6 +9,8 @@ use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
 
 /// Without a terminal, at most one line in this time.
 const HEARTBEAT: Duration = Duration::from_secs(30);
+/// Of what another program said, so much is shown.
+const LINE: usize = 90;
 
 /// The progress of one step.
 pub(crate) struct Progress {
@@ -73,7 +75,8 @@ impl Progress {
     fn heartbeat(&self, text: &str) {
         if self.spoke.get().elapsed() >= HEARTBEAT {
             self.spoke.set(Instant::now());
-            eprintln!("  ... {}: {text} ({:.0} s)", self.name, self.seconds());
+            let short: String = text.chars().take(LINE).collect();
+            eprintln!("  ... {}: {short} ({:.0} s)", self.name, self.seconds());
         }
     }
 
