@@ -113,6 +113,8 @@ fn a_value_of_the_configuration_that_may_be_secret_is_not_repeated() {
         "--config",
         config.to_str().expect("UTF-8"),
     ]);
+    assert_eq!(finished.exit, exit::SETUP, "{finished:#?}");
+    assert!(finished.stderr.contains("bad.toml"), "{finished:#?}");
     assert!(!format!("{}{}", finished.stdout, finished.stderr).contains("sk-secret-1"), "{finished:#?}");
 }
 
@@ -280,5 +282,8 @@ fn terminal_control_from_a_script_or_server_is_not_passed_on() {
         "try { await tools.t.fail({ message: '\\u001b]0;owned\\u0007\\u001b[2J' }); } catch (e) { throw e; }";
     let script = postern.write("script.js", source);
     let finished = postern.run_raw(&[script.to_str().expect("UTF-8")], &[]);
-    assert!(!format!("{}{}", finished.stdout, finished.stderr).contains('\u{1b}'), "{finished:#?}");
+    let shown = format!("{}{}", finished.stdout, finished.stderr);
+    assert_eq!(finished.exit, exit::SCRIPT_ERROR, "{finished:#?}");
+    assert!(shown.contains("owned"), "the tool's words are shown: {finished:#?}");
+    assert!(!shown.contains('\u{1b}') && !shown.contains('\u{7}'), "{finished:#?}");
 }

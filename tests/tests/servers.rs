@@ -16,7 +16,10 @@ use tokio::process::{Child, Command};
 type Client = RunningService<RoleClient, ClientConfig>;
 
 fn modern() -> ClientLifecycleMode {
-    ClientLifecycleMode::Auto { preferred_versions: vec![ProtocolVersion::V_2026_07_28], legacy_version: None }
+    ClientLifecycleMode::Auto {
+        preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+        legacy_version: None,
+    }
 }
 
 async fn start(program: &str, words: &[&str], log: &Path, lifecycle: ClientLifecycleMode) -> (Client, Child) {
@@ -91,7 +94,8 @@ fn the_picture_is_a_picture() {
         crc.update(&png[at + 4..at + 8 + length]);
         assert_eq!(png[at + 8 + length..at + 12 + length], crc.sum().to_be_bytes());
         if kind == b"IDAT" {
-            std::io::Read::read_to_end(&mut flate2::read::ZlibDecoder::new(data), &mut pixels).expect("deflate");
+            std::io::Read::read_to_end(&mut flate2::read::ZlibDecoder::new(data), &mut pixels)
+                .expect("deflate");
         }
         kinds.push(String::from_utf8(kind.to_vec()).expect("letters"));
         at += 12 + length;
@@ -120,7 +124,8 @@ async fn a_cancelled_call_is_written_down() {
 async fn many_tools_come_in_pages() {
     let (postern, _) = scene();
     let words = ["--tools", "120"];
-    let (client, _child) = start("postern-test-server", &words, &postern.path("l"), ClientLifecycleMode::Initialize).await;
+    let (client, _child) =
+        start("postern-test-server", &words, &postern.path("l"), ClientLifecycleMode::Initialize).await;
     let first = client.list_tools(None).await.expect("a page");
     assert!(first.next_cursor.is_some());
     let all = client.list_all_tools().await.expect("all pages");
@@ -130,11 +135,14 @@ async fn many_tools_come_in_pages() {
 
 #[tokio::test]
 async fn http_wants_its_token() {
-    let server = tokio::task::spawn_blocking(|| HttpServer::test(&[("TEST_SERVER_BEARER", "letmein")])).await.expect("started");
+    let server = tokio::task::spawn_blocking(|| HttpServer::test(&[("TEST_SERVER_BEARER", "letmein")]))
+        .await
+        .expect("started");
     let without = StreamableHttpClientTransport::from_uri(server.url());
     assert!(ClientConfig::default().serve_with_lifecycle(without, modern()).await.is_err());
-    let config = rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig::with_uri(server.url())
-        .auth_header("letmein");
+    let config =
+        rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig::with_uri(server.url())
+            .auth_header("letmein");
     let with = StreamableHttpClientTransport::from_config(config);
     let client = ClientConfig::default().serve_with_lifecycle(with, modern()).await.expect("let in");
     assert_eq!(call(&client, "echo", json!({"n": 1})).await.structured_content, Some(json!({"n": 1})));

@@ -189,3 +189,30 @@ fn row_37_a_cold_start_does_not_eat_the_limit() {
     let source = "const start = Date.now(); while (Date.now() - start < 600) ; return 'done';";
     assert_eq!(*postern.run_js(source).ok(), "done");
 }
+
+/// Starting Postern is no reason not to use it: a script without calls runs, whole process, faster than
+/// Node.js runs `1`. Measured in turn, so that a busy machine is as busy for both.
+#[test]
+fn a_script_without_calls_is_faster_than_node() {
+    let postern = Postern::new();
+    let script = postern.write("script.js", "return 1;");
+    let records = postern.records();
+    let config = postern.write_config();
+    let text = |path: &std::path::Path| path.to_str().expect("UTF-8").to_owned();
+    let words =
+        ["run", &text(&script), "--config", &text(&config), "--record-dir", &text(&records), "--json"];
+    if std::process::Command::new("node").arg("--version").output().is_err() {
+        eprintln!("not tested: there is no node to compare with");
+        return;
+    }
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for _ in 0..15 {
+        let run = postern.command(&words);
+        assert_eq!(run.exit, exit::OK, "{run:#?}");
+        ours.push(run.elapsed);
+        theirs.push(postern.program("node", &["-e", "1"], "").elapsed);
+    }
+    ours.sort();
+    theirs.sort();
+    assert!(ours[7] < theirs[7], "medians: postern {:?}, node {:?}", ours[7], theirs[7]);
+}

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use postern_tests::words::limit;
-use postern_tests::{Postern, Run, sha256};
+use postern_tests::{Postern, sha256};
 use serde_json::{Value, json};
 
 const ATTEMPT: &str = "const attempt = async (f) => { try { const v = await f(); return v === undefined ? 'done' : v; } catch (e) { return { code: e.code ?? e.name }; } };\n";
@@ -120,15 +120,14 @@ fn the_workspace_is_gone_after_the_run_however_it_ended() {
     postern.env("TMPDIR", temporary.to_str().expect("UTF-8")).flags(["--wall-time", "500ms"]);
     // Built at run time, so that the copy of the script in the record does not hold it.
     let write = "await fs.mkdir('/workspace/d'); await fs.writeFile('/workspace/d/f', ['marker', 6 * 111].join('-'));";
-    let runs: [(&str, fn(&Run)); 3] = [
-        ("return (await fs.readFile('/workspace/d/f', 'utf8')).length;", |run| assert_eq!(*run.ok(), 10)),
-        ("throw new Error('early');", |run| assert_eq!(run.script_error(), "early")),
-        ("for (;;) ;", |run| run.limit(limit::WALL_TIME)),
-    ];
-    for (end, expect) in runs {
-        expect(&postern.run_js(&format!("{write} {end}")));
+    let run = |end: &str| {
+        let run = postern.run_js(&format!("{write} {end}"));
         assert_eq!(files_with(postern.folder(), "marker-666"), Vec::<std::path::PathBuf>::new(), "{end}");
-    }
+        run
+    };
+    assert_eq!(*run("return (await fs.readFile('/workspace/d/f', 'utf8')).length;").ok(), 10);
+    assert_eq!(run("throw new Error('early');").script_error(), "early");
+    run("for (;;) ;").limit(limit::WALL_TIME);
     let left = std::fs::read_dir(&temporary).expect("a folder").count();
     assert_eq!(left, 0, "temporary files are left");
 }
