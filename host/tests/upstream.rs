@@ -25,6 +25,16 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
+/// The interpreter itself: `python3` may be a wrapper that adds to the environment.
+fn python() -> &'static str {
+    static PYTHON: std::sync::OnceLock<String> = std::sync::OnceLock::new();
+    PYTHON.get_or_init(|| {
+        let ask = ["-c", "import sys; print(sys.executable)"];
+        let output = std::process::Command::new("python3").args(ask).output().unwrap();
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    })
+}
+
 /// The hand-written server in one of its scenarios, with the file that holds what it was sent.
 struct Raw {
     upstreams: Upstreams,
@@ -42,7 +52,7 @@ impl Raw {
         let log = folder.path().join("log.jsonl");
         let script = root().join("host/tests/fixtures/raw_server.py");
         let args = [script.to_str().unwrap(), scenario, log.to_str().unwrap()];
-        let mut config = ServerConfig::stdio("python3", args);
+        let mut config = ServerConfig::stdio(python(), args);
         change(&mut config);
         Self { upstreams: Upstreams::builder().with_server("raw", config).build(), log, _folder: folder }
     }
@@ -66,7 +76,12 @@ impl Raw {
     }
 }
 
-async fn call(upstreams: &Upstreams, server: &str, tool: &str, arguments: Value) -> Result<ToolResult, ToolError> {
+async fn call(
+    upstreams: &Upstreams,
+    server: &str,
+    tool: &str,
+    arguments: Value,
+) -> Result<ToolResult, ToolError> {
     let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
     upstreams.call(server, tool, arguments, CallOptions::default()).await
 }

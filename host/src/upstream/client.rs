@@ -8,9 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::model::{
-    CancelledNotification, CancelledNotificationParam, ClientCapabilities, ClientConfig, ClientNotification, ClientRequest,
-    CreateMessageRequestMethod, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams, ElicitResult,
-    ElicitationAction, Implementation, RequestId, RequestMetaObject, ServerResult,
+    CancelledNotification, CancelledNotificationParam, ClientCapabilities, ClientConfig, ClientNotification,
+    ClientRequest, CreateMessageRequestMethod, CreateMessageRequestParams, CreateMessageResult,
+    ElicitRequestParams, ElicitResult, ElicitationAction, Implementation, RequestId, RequestMetaObject,
+    ServerResult,
 };
 use rmcp::service::{NotificationContext, PeerRequestOptions, RequestContext};
 use rmcp::{ClientHandler, ErrorData, Peer, RoleClient, ServiceError};
@@ -66,7 +67,11 @@ impl ClientHandler for Handler {
         Err(ErrorData::method_not_found::<CreateMessageRequestMethod>())
     }
 
-    async fn create_elicitation(&self, _: ElicitRequestParams, _: RequestContext<RoleClient>) -> Result<ElicitResult, ErrorData> {
+    async fn create_elicitation(
+        &self,
+        _: ElicitRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
         self.0.decline("elicitation/create");
         Ok(ElicitResult::new(ElicitationAction::Decline))
     }
@@ -103,7 +108,8 @@ impl Drop for CancelOnDrop<'_> {
         let (Some(id), Ok(runtime)) = (self.id.take(), tokio::runtime::Handle::try_current()) else { return };
         let peer = self.peer.clone();
         runtime.spawn(async move {
-            let params = CancelledNotificationParam::new(Some(id), Some("the caller does not wait any more".into()));
+            let params =
+                CancelledNotificationParam::new(Some(id), Some("the caller does not wait any more".into()));
             let notification = ClientNotification::CancelledNotification(CancelledNotification::new(params));
             // A connection that has just closed needs no telling.
             let _ = peer.send_notification(notification).await;

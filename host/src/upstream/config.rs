@@ -158,7 +158,12 @@ impl ServerConfig {
                     (tool, time)
                 })
                 .collect(),
-            connect_timeout: within_bounds("connectTimeout", raw.connect_timeout, DEFAULT_CONNECT_TIMEOUT, &mut warnings),
+            connect_timeout: within_bounds(
+                "connectTimeout",
+                raw.connect_timeout,
+                DEFAULT_CONNECT_TIMEOUT,
+                &mut warnings,
+            ),
             era: raw.era,
             warnings,
             redactor: Redactor::new(secrets),
@@ -223,7 +228,9 @@ fn secrets_of(transport: &Transport) -> Vec<String> {
         Transport::Http { url, headers } => {
             let mut secrets: Vec<String> = headers.values().cloned().collect();
             // `Bearer TOKEN`: a server may echo the token alone.
-            secrets.extend(headers.values().filter_map(|v| v.split_once(' ')).map(|(_, token)| token.to_owned()));
+            secrets.extend(
+                headers.values().filter_map(|v| v.split_once(' ')).map(|(_, token)| token.to_owned()),
+            );
             secrets.extend(url.password().map(str::to_owned));
             secrets.extend(url.query().map(str::to_owned));
             secrets.extend(url.query_pairs().map(|(_, value)| value.into_owned()));
@@ -302,7 +309,8 @@ impl TryFrom<TimeText> for Time {
     type Error = String;
 
     fn try_from(value: TimeText) -> Result<Self, String> {
-        let wrong = || "a time is a number of seconds, or text such as \"500ms\", \"30s\", \"2m\", \"1h\"".to_owned();
+        let wrong =
+            || "a time is a number of seconds, or text such as \"500ms\", \"30s\", \"2m\", \"1h\"".to_owned();
         let seconds = match value {
             TimeText::Seconds(seconds) => seconds,
             TimeText::Text(text) => {
@@ -326,7 +334,11 @@ fn within_bounds(key: &str, time: Option<Time>, default: Duration, warnings: &mu
     match time {
         None => default,
         Some(Time(time)) if time > MAX_CALL_TIMEOUT => {
-            warnings.push(format!("{key}: {} s is over the bound; {} s is used", time.as_secs(), MAX_CALL_TIMEOUT.as_secs()));
+            warnings.push(format!(
+                "{key}: {} s is over the bound; {} s is used",
+                time.as_secs(),
+                MAX_CALL_TIMEOUT.as_secs()
+            ));
             MAX_CALL_TIMEOUT
         }
         Some(Time(time)) if time.is_zero() => {
@@ -355,13 +367,16 @@ impl RawServer {
                 format!("`{key}` is ignored: another product's approval grants nothing here; use `grant`")
             }
             "timeout" | "startupTimeout" | "startup_timeout_sec" => {
-                format!("`{key}` is ignored: products disagree on its unit; use `callTimeout` or `connectTimeout`, in seconds")
+                format!(
+                    "`{key}` is ignored: products disagree on its unit; use `callTimeout` or `connectTimeout`, in seconds"
+                )
             }
             "envFile" => "`envFile` is ignored: no file is read for a server; use `env`".to_owned(),
             _ => format!("`{key}` is ignored: no such key"),
         };
         // What these say is for other programs or for people.
-        let silent = ["description", "name", "gallery", "version", "dev", "icon", "note", "comment", "_comment", "//"];
+        let silent =
+            ["description", "name", "gallery", "version", "dev", "icon", "note", "comment", "_comment", "//"];
         self.rest.keys().filter(|key| !silent.contains(&key.as_str())).map(explain).collect()
     }
 
@@ -372,7 +387,8 @@ impl RawServer {
         warnings: &mut Vec<String>,
     ) -> Result<Transport, String> {
         let mut expand = |key: &str, text: &str| -> Result<String, String> {
-            let Expanded { text, secrets: found } = variables.expand(text).map_err(|e| format!("{key}: {e}"))?;
+            let Expanded { text, secrets: found } =
+                variables.expand(text).map_err(|e| format!("{key}: {e}"))?;
             secrets.extend(found);
             Ok(text)
         };
@@ -418,21 +434,35 @@ impl RawServer {
     }
 }
 
-fn http_transport(url: &str, headers: BTreeMap<String, String>, warnings: &mut Vec<String>) -> Result<Transport, String> {
+fn http_transport(
+    url: &str,
+    headers: BTreeMap<String, String>,
+    warnings: &mut Vec<String>,
+) -> Result<Transport, String> {
     // The parser's words hold no part of the text, which may hold a secret.
     let url = Url::parse(url).map_err(|e| format!("url: {e}"))?;
     if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
         return Err("url: it must start with http:// or https:// and name a host".into());
     }
     for (name, value) in &headers {
-        let known = HeaderName::try_from(name.as_str()).map_err(|_| format!("headers: `{name}` cannot be a header's name"))?;
-        if ["accept", "content-type", "content-length", "host", "mcp-session-id", "mcp-protocol-version", "last-event-id"]
-            .contains(&known.as_str())
+        let known = HeaderName::try_from(name.as_str())
+            .map_err(|_| format!("headers: `{name}` cannot be a header's name"))?;
+        if [
+            "accept",
+            "content-type",
+            "content-length",
+            "host",
+            "mcp-session-id",
+            "mcp-protocol-version",
+            "last-event-id",
+        ]
+        .contains(&known.as_str())
         {
             return Err(format!("headers: `{name}` belongs to the protocol and cannot be set"));
         }
-        HeaderValue::try_from(value.as_str())
-            .map_err(|_| format!("headers: the value of `{name}` holds a character that no header may hold"))?;
+        HeaderValue::try_from(value.as_str()).map_err(|_| {
+            format!("headers: the value of `{name}` holds a character that no header may hold")
+        })?;
     }
     let local = match url.host() {
         Some(url::Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),

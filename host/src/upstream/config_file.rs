@@ -56,13 +56,13 @@ fn workspace_of(path: &Path) -> PathBuf {
 
 pub(super) fn parse(text: &str, variables: &Variables<'_>) -> Result<McpConfig, String> {
     // serde_json quotes no value in its errors, only keys and positions.
-    let document: Value =
-        serde_json::from_str(&plain_json(text)).map_err(|e| format!("is not JSON: {e}"))?;
+    let document: Value = serde_json::from_str(&plain_json(text)).map_err(|e| format!("is not JSON: {e}"))?;
     let entries = servers_of(&document)?;
     let mut config = McpConfig::default();
     for (name, entry) in entries {
         let server = read_entry(name, entry, variables);
-        let mut say = |message: String| config.problems.push(Problem { server: name.clone(), tool: None, message });
+        let mut say =
+            |message: String| config.problems.push(Problem { server: name.clone(), tool: None, message });
         for warning in &server.warnings {
             say(warning.clone());
         }
@@ -113,8 +113,12 @@ fn wrong_type(entry: &Value, error: &serde_json::Error) -> String {
 }
 
 fn servers_of(document: &Value) -> Result<&Map<String, Value>, String> {
-    let candidates =
-        [document.get("mcpServers"), document.get("servers"), document.pointer("/mcp/servers"), document.get("mcp.servers")];
+    let candidates = [
+        document.get("mcpServers"),
+        document.get("servers"),
+        document.pointer("/mcp/servers"),
+        document.get("mcp.servers"),
+    ];
     match candidates.into_iter().flatten().next() {
         Some(Value::Object(entries)) => Ok(entries),
         Some(_) => Err("the servers must be an object: {\"mcpServers\": {\"name\": {…}}}".into()),
@@ -270,7 +274,9 @@ mod tests {
 
     #[test]
     fn another_products_approval_grants_nothing() {
-        let config = read(r#"{"mcpServers": {"a": {"command": "a", "autoApprove": ["*"], "alwaysAllow": ["x"], "timeout": 9, "zzz": 1}}}"#);
+        let config = read(
+            r#"{"mcpServers": {"a": {"command": "a", "autoApprove": ["*"], "alwaysAllow": ["x"], "timeout": 9, "zzz": 1}}}"#,
+        );
         let server = &config.servers["a"];
         assert_eq!(server.grant, None);
         assert!(!server.trusted);

@@ -6,7 +6,10 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use rmcp::model::{ClientRequest, ListToolsRequest, PaginatedRequestParams, ProtocolVersion, RequestMetaObject, ServerResult, SubscriptionFilter};
+use rmcp::model::{
+    ClientRequest, ListToolsRequest, PaginatedRequestParams, ProtocolVersion, RequestMetaObject,
+    ServerResult, SubscriptionFilter,
+};
 use rmcp::service::{ClientInitializeError, ClientLifecycleMode, ClientServiceExt as _, RunningService};
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::{Peer, RoleClient, ServiceError};
@@ -14,11 +17,11 @@ use serde_json::Value;
 
 use super::client::{self, Events, Handler};
 use super::config::{Era, ServerConfig, Transport};
-use super::stdio;
+use super::http;
 use super::process::{self, Process};
+use super::stdio;
 use super::text::{QUOTE_BYTES, Redactor};
 use super::tool::{Listing, ToolSet};
-use super::http;
 
 /// A listing has at most this many pages and tools.
 const MAX_PAGES: usize = 500;
@@ -39,7 +42,7 @@ pub(super) struct Failure {
 }
 
 impl Failure {
-    fn new(message: impl Into<String>) -> Self {
+    pub(super) fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), other_era: None }
     }
 }
@@ -76,7 +79,12 @@ struct Listed {
 impl Connection {
     /// Starts or reaches the server, agrees on a protocol, lists the tools. The caller bounds the
     /// time by dropping the future, which also ends a process already started.
-    pub(super) async fn open(name: &str, config: &ServerConfig, era: Option<Era>, max_bytes: usize) -> Result<Self, Failure> {
+    pub(super) async fn open(
+        name: &str,
+        config: &ServerConfig,
+        era: Option<Era>,
+        max_bytes: usize,
+    ) -> Result<Self, Failure> {
         let started = Instant::now();
         let redactor = config.redactor();
         let events = Arc::new(Events::default());
@@ -84,9 +92,11 @@ impl Connection {
         let handler = Handler(events.clone());
         let (running, process) = match &config.transport {
             Transport::Stdio { command, args, env, cwd } => {
-                let (process, pipes) = process::start(command, args, env, cwd.as_deref()).await.map_err(Failure::new)?;
-                let probe = Arc::new(stdio::Probe::default());
-                let (reader, writer) = stdio::connect(pipes, process.exit.clone(), max_bytes, noise.clone(), probe.clone());
+                let (process, pipes) =
+                    process::start(command, args, env, cwd.as_deref()).await.map_err(Failure::new)?;
+                let probe = Arc::new(stdio::Probe::new(era));
+                let (reader, writer) =
+                    stdio::connect(pipes, process.exit.clone(), max_bytes, noise.clone(), probe.clone());
                 let transport = AsyncRwTransport::new_client(reader, writer).with_max_line_length(usize::MAX);
                 match handler.serve_with_lifecycle(transport, lifecycle(era)).await {
                     Ok(running) => (running, Some(process)),
@@ -156,7 +166,8 @@ impl Connection {
         let (tools, ttl) = self.list_pages().await?;
         let tools = Arc::new(tools);
         let good_until = ttl.map(|ttl| Instant::now() + ttl.max(SHORTEST_TTL));
-        *self.listed.write().unwrap_or_else(PoisonError::into_inner) = Listed { tools: tools.clone(), good_until };
+        *self.listed.write().unwrap_or_else(PoisonError::into_inner) =
+            Listed { tools: tools.clone(), good_until };
         Ok(tools)
     }
 
@@ -167,11 +178,18 @@ impl Connection {
         let mut cursor: Option<String> = None;
         let mut seen = HashSet::new();
         for page in 1.. {
-            let mut list = ListToolsRequest::default();
-            list.params = cursor.as_ref().map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor.clone())));
-            let answer = match client::request(&self.peer, ClientRequest::ListToolsRequest(list), None).await {
+            let list = match &cursor {
+                None => ListToolsRequest::default(),
+                Some(cursor) => ListToolsRequest::with_param(
+                    PaginatedRequestParams::default().with_cursor(Some(cursor.clone())),
+                ),
+            };
+            let answer = match client::request(&self.peer, ClientRequest::ListToolsRequest(list), None).await
+            {
                 Ok(answer) => raw(answer),
-                Err(ServiceError::McpError(error)) if page == 1 && error.code == rmcp::model::ErrorCode::METHOD_NOT_FOUND => {
+                Err(ServiceError::McpError(error))
+                    if page == 1 && error.code == rmcp::model::ErrorCode::METHOD_NOT_FOUND =>
+                {
                     listing.problem(None, "it has no tools".into());
                     break;
                 }
@@ -197,7 +215,12 @@ impl Connection {
                 Some(Value::String(next)) if next.is_empty() => break,
                 Some(Value::String(next)) => next.clone(),
                 Some(_) => {
-                    listing.problem(None, format!("the cursor on page {page} of its tool list is not a text; listing stopped there"));
+                    listing.problem(
+                        None,
+                        format!(
+                            "the cursor on page {page} of its tool list is not a text; listing stopped there"
+                        ),
+                    );
                     break;
                 }
             };
@@ -206,11 +229,17 @@ impl Connection {
                 break;
             }
             if page > 1 && listing.len() == before {
-                listing.problem(None, format!("page {page} of its tool list brought nothing new; listing stopped there"));
+                listing.problem(
+                    None,
+                    format!("page {page} of its tool list brought nothing new; listing stopped there"),
+                );
                 break;
             }
             if page >= MAX_PAGES || listing.len() >= MAX_TOOLS {
-                listing.problem(None, format!("its tool list does not end; {} tools on {page} pages were read", listing.len()));
+                listing.problem(
+                    None,
+                    format!("its tool list does not end; {} tools on {page} pages were read", listing.len()),
+                );
                 break;
             }
             cursor = Some(next);
@@ -243,15 +272,23 @@ impl Connection {
     }
 
     /// Makes one call and gives back the raw result.
-    pub(super) async fn call(&self, request: ClientRequest, meta: Option<RequestMetaObject>) -> Result<Value, ServiceError> {
+    pub(super) async fn call(
+        &self,
+        request: ClientRequest,
+        meta: Option<RequestMetaObject>,
+    ) -> Result<Value, ServiceError> {
         client::request(&self.peer, request, meta).await.map(raw)
     }
 
     /// What an error of the connection means, with the server's last words where it has ended.
     pub(super) async fn failure(&self, doing: &str, error: &ServiceError) -> Failure {
         let what = match error {
-            ServiceError::McpError(error) => self.redactor.clean(&format!("{} ({})", error.message, error.code.0), QUOTE_BYTES),
-            ServiceError::TransportSend(error) => self.redactor.clean(&http::describe(error.error.as_ref()).0, QUOTE_BYTES),
+            ServiceError::McpError(error) => {
+                self.redactor.clean(&format!("{} ({})", error.message, error.code.0), QUOTE_BYTES)
+            }
+            ServiceError::TransportSend(error) => {
+                self.redactor.clean(&http::describe(error.error.as_ref()).0, QUOTE_BYTES)
+            }
             ServiceError::TransportClosed => match &self.process {
                 Some(process) => ended(process, &self.redactor).await,
                 None => "the connection broke".into(),
@@ -288,12 +325,14 @@ fn lifecycle(era: Option<Era>) -> ClientLifecycleMode {
 
 fn hello(peer: &Peer<RoleClient>, redactor: &Redactor, started: Instant) -> Hello {
     let info = peer.peer_info();
-    let version = info.as_ref().map_or(ProtocolVersion::LATEST_WITH_INITIALIZE, |info| info.protocol_version.clone());
+    let version =
+        info.as_ref().map_or(ProtocolVersion::LATEST_WITH_INITIALIZE, |info| info.protocol_version.clone());
     Hello {
         era: if version.has_initialize() { Era::Legacy } else { Era::Modern },
         version: redactor.clean(version.as_str(), 40),
-        calls_itself: info
-            .and_then(|info| info.server_info.as_ref().map(|s| redactor.clean(&format!("{} {}", s.name, s.version), 200))),
+        calls_itself: info.and_then(|info| {
+            info.server_info.as_ref().map(|s| redactor.clean(&format!("{} {}", s.name, s.version), 200))
+        }),
         took: started.elapsed(),
     }
 }
@@ -327,7 +366,9 @@ async fn no_start(
 fn handshake_error(error: &ClientInitializeError) -> String {
     match error {
         ClientInitializeError::TransportError { error, .. } => http::describe(error.error.as_ref()).0,
-        ClientInitializeError::JsonRpcError(error) => format!("it answers {} ({})", error.message, error.code.0),
+        ClientInitializeError::JsonRpcError(error) => {
+            format!("it answers {} ({})", error.message, error.code.0)
+        }
         ClientInitializeError::NoCompatibleProtocolVersion { server_supported, .. } => {
             let theirs: Vec<&str> = server_supported.iter().map(ProtocolVersion::as_str).collect();
             format!("no protocol version in common; the server speaks {}", theirs.join(", "))
@@ -348,7 +389,11 @@ async fn ended(process: &Process, redactor: &Redactor) -> String {
         None => "the server closed its output".to_owned(),
     };
     let words = process.stderr.text(redactor, LAST_WORDS);
-    if words.is_empty() { format!("{how}; it wrote nothing to stderr") } else { format!("{how}; the last it wrote to stderr:\n{words}") }
+    if words.is_empty() {
+        format!("{how}; it wrote nothing to stderr")
+    } else {
+        format!("{how}; the last it wrote to stderr:\n{words}")
+    }
 }
 
 /// Shared by everything that counts failures of one server.

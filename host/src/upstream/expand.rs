@@ -53,9 +53,12 @@ impl Variables<'_> {
                     Some((plain, default)) => (plain, Some(default)),
                     None => (plain, None),
                 };
-                let known = !plain.is_empty() && plain.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+                let known =
+                    !plain.is_empty() && plain.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
                 if !known {
-                    return Err(format!("${{{name}}} is not a variable that Postern knows; use ${{env:NAME}}"));
+                    return Err(format!(
+                        "${{{name}}} is not a variable that Postern knows; use ${{env:NAME}}"
+                    ));
                 }
                 match ((self.env)(plain), default) {
                     (Some(value), _) => {
@@ -90,7 +93,10 @@ mod tests {
 
     #[test]
     fn faults_name_the_variable_and_no_value() {
-        assert_eq!(expand("${env:TOKEN} ${MISSING}").unwrap_err(), "the environment variable MISSING is not set");
+        assert_eq!(
+            expand("${env:TOKEN} ${MISSING}").unwrap_err(),
+            "the environment variable MISSING is not set"
+        );
         assert!(expand("${input:key}").unwrap_err().contains("asks a person"));
         assert!(expand("${command:x}").unwrap_err().contains("${command:x}"));
         assert!(expand("${TOKEN").unwrap_err().contains("closing"));

@@ -55,7 +55,9 @@ where
                 }
                 Line::Message if observer.message(text) => send_line(&to, text).await,
                 Line::Message => Ok(()),
-                Line::Unreadable { id, reason } => to.lock().await.write_all(error_response(&id, &reason).as_bytes()).await,
+                Line::Unreadable { id, reason } => {
+                    to.lock().await.write_all(error_response(&id, &reason).as_bytes()).await
+                }
             };
             if sent.is_err() {
                 return;
@@ -130,8 +132,10 @@ impl LineBuffer {
     /// What the line holds: one thing, or several messages as the protocol of March 2025 allows.
     fn messages(&self) -> Vec<(Line, &[u8])> {
         if self.length > self.max_bytes {
-            let reason =
-                format!("the server's answer is {} bytes long; at most {} are accepted", self.length, self.max_bytes);
+            let reason = format!(
+                "the server's answer is {} bytes long; at most {} are accepted",
+                self.length, self.max_bytes
+            );
             let kind = match id_of_oversized(&self.bytes, &self.tail) {
                 Some(id) => Line::Unreadable { id, reason },
                 None => Line::Noise,
@@ -142,7 +146,10 @@ impl LineBuffer {
         if text.starts_with(b"[")
             && let Ok(list) = serde_json::from_slice::<Vec<&RawValue>>(text)
         {
-            return list.into_iter().map(|item| (classify(item.get().as_bytes()), item.get().as_bytes())).collect();
+            return list
+                .into_iter()
+                .map(|item| (classify(item.get().as_bytes()), item.get().as_bytes()))
+                .collect();
         }
         vec![(classify(text), text)]
     }
@@ -183,9 +190,10 @@ fn classify(text: &[u8]) -> Line {
     }
     match (is_readable(text), shallow.id) {
         (Ok(()), _) => Line::Message,
-        (Err(error), Some(id)) if shallow.method.is_none() => {
-            Line::Unreadable { id: id.get().to_owned(), reason: format!("the server's answer cannot be read: {error}") }
-        }
+        (Err(error), Some(id)) if shallow.method.is_none() => Line::Unreadable {
+            id: id.get().to_owned(),
+            reason: format!("the server's answer cannot be read: {error}"),
+        },
         (Err(_), _) => Line::Noise,
     }
 }
@@ -321,15 +329,24 @@ mod tests {
             assert!(error["error"]["message"].as_str().unwrap().contains("at most 100000"));
             assert!(noise.is_empty());
         }
-        let forged = format!("{{\"jsonrpc\":\"2.0\",\"method\":\"x\",\"params\":\"{body}\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":7}}\"}}\n");
+        let forged = format!(
+            "{{\"jsonrpc\":\"2.0\",\"method\":\"x\",\"params\":\"{body}\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":7}}\"}}\n"
+        );
         assert_eq!(through(forged.into_bytes(), 100_000).await.0, "");
     }
 
     // Runtime case 26: a result nested deeper than the parser goes.
     #[tokio::test]
     async fn an_answer_nested_too_deep_ends_its_own_call() {
-        for deep in [format!("{}{}", "[".repeat(100_000), "]".repeat(100_000)), "{\"a\":".repeat(500) + "1" + &"}".repeat(500)] {
-            let (out, _) = through(format!("{{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{deep}}}\n").into_bytes(), 1 << 20).await;
+        for deep in [
+            format!("{}{}", "[".repeat(100_000), "]".repeat(100_000)),
+            "{\"a\":".repeat(500) + "1" + &"}".repeat(500),
+        ] {
+            let (out, _) = through(
+                format!("{{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{deep}}}\n").into_bytes(),
+                1 << 20,
+            )
+            .await;
             let error: serde_json::Value = serde_json::from_str(&out).unwrap();
             assert_eq!(error["id"], 3);
             assert!(error["error"]["message"].as_str().unwrap().contains("recursion"), "{out}");

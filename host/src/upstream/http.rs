@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::error::Error as StdError;
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use reqwest::header::{HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
@@ -19,14 +19,37 @@ const MAX_REDIRECTS: usize = 5;
 /// Calls that may be under way on one server at once; what a run may do is the gate's business.
 const MAX_CONCURRENT: usize = 64;
 
-/// A stream that broke is picked up again a few times within half a second, where the server made
-/// that possible; then its call fails.
+/// A stream that broke or ended is picked up again, where the server made that possible: a few times
+/// within a second, after which its call fails. A server whose streams end all the time is asked
+/// less often.
 #[derive(Debug)]
-struct BrieflyAgain;
+struct BrieflyAgain {
+    /// When counting began, and how many streams have ended since.
+    ended: Mutex<(Instant, u32)>,
+}
+
+impl BrieflyAgain {
+    const QUICK_IN_A_MINUTE: u32 = 10;
+
+    fn new() -> Self {
+        Self { ended: Mutex::new((Instant::now(), 0)) }
+    }
+}
 
 impl SseRetryPolicy for BrieflyAgain {
     fn retry(&self, times: usize) -> Option<Duration> {
-        [50, 150, 300].get(times).copied().map(Duration::from_millis)
+        match times {
+            0 => {
+                let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+                if ended.0.elapsed() > Duration::from_secs(60) {
+                    *ended = (Instant::now(), 0);
+                }
+                ended.1 += 1;
+                Some(Duration::from_millis(if ended.1 > Self::QUICK_IN_A_MINUTE { 5_000 } else { 200 }))
+            }
+            1 | 2 => Some(Duration::from_millis(150)),
+            _ => None,
+        }
     }
 }
 
@@ -62,16 +85,17 @@ pub(super) fn transport(
         .max_sse_event_size(max_bytes)
         .max_json_response_size(max_bytes)
         .max_error_response_size(4 * 1024);
-    config.retry_config = Arc::new(BrieflyAgain);
+    config.retry_config = Arc::new(BrieflyAgain::new());
     Ok(StreamableHttpClientTransport::with_client(client, config))
 }
 
 fn header_map(headers: &BTreeMap<String, String>) -> Result<HashMap<HeaderName, HeaderValue>, String> {
     let mut map = HashMap::new();
     for (name, value) in headers {
-        let name = HeaderName::try_from(name.as_str()).map_err(|_| format!("`{name}` cannot be a header's name"))?;
-        let mut value =
-            HeaderValue::try_from(value.as_str()).map_err(|_| format!("the value of the header `{name}` cannot be sent"))?;
+        let name =
+            HeaderName::try_from(name.as_str()).map_err(|_| format!("`{name}` cannot be a header's name"))?;
+        let mut value = HeaderValue::try_from(value.as_str())
+            .map_err(|_| format!("the value of the header `{name}` cannot be sent"))?;
         // Keeps it out of every Debug output along the way.
         value.set_sensitive(true);
         map.insert(name, value);
@@ -103,7 +127,9 @@ fn describe_http(error: &StreamableHttpError<reqwest::Error>) -> (String, bool) 
         StreamableHttpError::AuthRequired(_) => {
             ("the server wants a login (HTTP 401); put its token into `headers`".into(), true)
         }
-        StreamableHttpError::InsufficientScope(_) => ("the token does not allow this (HTTP 403)".into(), true),
+        StreamableHttpError::InsufficientScope(_) => {
+            ("the token does not allow this (HTTP 403)".into(), true)
+        }
         StreamableHttpError::HttpStatus(status) => (status.to_string(), false),
         StreamableHttpError::SessionExpired => ("the session has expired".into(), true),
         other => (other.to_string(), false),
@@ -128,5 +154,24 @@ fn request_failure(error: &reqwest::Error) -> String {
     match deepest {
         Some(cause) => format!("{what}: {cause}"),
         None => what.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_that_end_all_the_time_are_asked_for_less_often() {
+        let policy = BrieflyAgain::new();
+        let pauses: Vec<_> = (0..12).filter_map(|_| policy.retry(0)).collect();
+        assert!(pauses[0] < Duration::from_millis(300) && pauses[11] > Duration::from_secs(1), "{pauses:?}");
+        let lost: Duration = [policy_pause(0), policy_pause(1), policy_pause(2)].into_iter().sum();
+        assert!(lost < Duration::from_secs(1));
+        assert_eq!(policy.retry(3), None);
+    }
+
+    fn policy_pause(times: usize) -> Duration {
+        BrieflyAgain::new().retry(times).unwrap_or_default()
     }
 }

@@ -62,7 +62,9 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-pub use config::{DEFAULT_CALL_TIMEOUT, DEFAULT_CONNECT_TIMEOUT, Era, MAX_CALL_TIMEOUT, ServerConfig, Transport};
+pub use config::{
+    DEFAULT_CALL_TIMEOUT, DEFAULT_CONNECT_TIMEOUT, Era, MAX_CALL_TIMEOUT, ServerConfig, Transport,
+};
 pub use config_file::{McpConfig, read_mcp_config};
 pub use local::LocalServer;
 pub use result::{Blob, ToolResult};
@@ -228,7 +230,10 @@ fn name_fault(name: &str) -> Option<String> {
     if name.is_empty() {
         Some("a server must have a name".into())
     } else if name.contains('/') {
-        Some("a server's name may not contain `/`, which stands between server and tool; rename the entry".into())
+        Some(
+            "a server's name may not contain `/`, which stands between server and tool; rename the entry"
+                .into(),
+        )
     } else if name.len() > MAX_SERVER_NAME || name.chars().any(char::is_control) {
         Some(format!("a server's name is at most {MAX_SERVER_NAME} bytes long and has no control characters"))
     } else {
@@ -297,7 +302,10 @@ impl Upstreams {
                     Ok(answer) => answer,
                     Err(_) => Err(ToolError::new(
                         ToolErrorCode::Timeout,
-                        format!("{server}/{tool}: no answer within {} ms; it has been stopped", limit.as_millis()),
+                        format!(
+                            "{server}/{tool}: no answer within {} ms; it has been stopped",
+                            limit.as_millis()
+                        ),
                     )),
                 }
             }
@@ -309,7 +317,9 @@ impl Upstreams {
             let near = text::near(server, self.server_names());
             let hint = match (near.as_slice(), self.inner.entries.len()) {
                 (_, 0) => "no servers are configured".to_owned(),
-                ([], _) => format!("there are {}", self.server_names().take(8).collect::<Vec<_>>().join(", ")),
+                ([], _) => {
+                    format!("there are {}", self.server_names().take(8).collect::<Vec<_>>().join(", "))
+                }
                 (near, _) => format!("did you mean {}?", near.join(", ")),
             };
             let asked = text::bounded(server, 100);
@@ -342,7 +352,11 @@ impl Upstreams {
                     catalog.problems.extend(set.problems.iter().cloned());
                 }
                 Err(error) => {
-                    catalog.problems.push(Problem { server: name.clone(), tool: None, message: error.message });
+                    catalog.problems.push(Problem {
+                        server: name.clone(),
+                        tool: None,
+                        message: error.message,
+                    });
                 }
             }
         }
@@ -401,7 +415,11 @@ async fn status_of(name: &str, entry: &Entry) -> ServerStatus {
         };
         status.enabled = server.config.enabled;
         let warnings = server.config.warnings.iter().cloned();
-        status.problems.extend(warnings.map(|message| Problem { server: name.to_owned(), tool: None, message }));
+        status.problems.extend(warnings.map(|message| Problem {
+            server: name.to_owned(),
+            tool: None,
+            message,
+        }));
     }
     match tools_of(entry).await {
         Ok(Some(set)) => {

@@ -151,18 +151,28 @@ impl Drop for Group {
 /// PATH, HOME, LANG and what the configuration names. Servers have tools that print their whole
 /// environment, so nothing else of ours may be in it.
 fn environment(configured: &BTreeMap<String, String>) -> BTreeMap<OsString, OsString> {
-    let mut environment: BTreeMap<OsString, OsString> =
-        PASSED.iter().filter_map(|name| std::env::var_os(name).map(|value| (OsString::from(name), value))).collect();
+    let mut environment: BTreeMap<OsString, OsString> = PASSED
+        .iter()
+        .filter_map(|name| std::env::var_os(name).map(|value| (OsString::from(name), value)))
+        .collect();
     environment.extend(configured.iter().map(|(name, value)| (name.into(), value.into())));
     environment
 }
 
 /// An absolute path for the command, looked up on the PATH that the server will see.
-fn find_program(command: &str, cwd: Option<&Path>, environment: &BTreeMap<OsString, OsString>) -> Result<PathBuf, String> {
+fn find_program(
+    command: &str,
+    cwd: Option<&Path>,
+    environment: &BTreeMap<OsString, OsString>,
+) -> Result<PathBuf, String> {
     if command.contains('/') {
         let path = cwd.map_or_else(|| PathBuf::from(command), |cwd| cwd.join(command));
         let path = std::path::absolute(&path).unwrap_or(path);
-        return if path.is_file() { Ok(path) } else { Err(format!("its command {} does not exist", path.display())) };
+        return if path.is_file() {
+            Ok(path)
+        } else {
+            Err(format!("its command {} does not exist", path.display()))
+        };
     }
     let path = environment.get(&OsString::from("PATH")).cloned().unwrap_or_default();
     std::env::split_paths(&path)
@@ -170,7 +180,11 @@ fn find_program(command: &str, cwd: Option<&Path>, environment: &BTreeMap<OsStri
         .map(|folder| folder.join(command))
         .find(|candidate| is_executable(candidate))
         .ok_or_else(|| {
-            let hint = if command.contains(' ') { "; arguments belong into `args`, each as its own text" } else { "" };
+            let hint = if command.contains(' ') {
+                "; arguments belong into `args`, each as its own text"
+            } else {
+                ""
+            };
             format!("its command `{command}` is not on PATH{hint}")
         })
 }
@@ -187,7 +201,9 @@ async fn spawn(command: Command) -> io::Result<Child> {
     let starter = STARTER.get_or_init(|| {
         let (sender, jobs) = channel::<Job>();
         // When no thread can be had the channel is closed, and every start says so.
-        let _ = std::thread::Builder::new().name("postern-starter".into()).spawn(move || jobs.into_iter().for_each(|job| job()));
+        let _ = std::thread::Builder::new()
+            .name("postern-starter".into())
+            .spawn(move || jobs.into_iter().for_each(|job| job()));
         Mutex::new(sender)
     });
     let (answer, answered) = oneshot::channel();
@@ -198,7 +214,11 @@ async fn spawn(command: Command) -> io::Result<Child> {
         // Nobody waits any more: the child is dropped and with that killed.
         let _ = answer.send(command.spawn());
     });
-    starter.lock().unwrap_or_else(PoisonError::into_inner).send(job).map_err(|_| io::Error::other("no thread to start it"))?;
+    starter
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .send(job)
+        .map_err(|_| io::Error::other("no thread to start it"))?;
     answered.await.map_err(|_| io::Error::other("no thread to start it"))?
 }
 
@@ -208,7 +228,11 @@ fn end_with_this_process(command: &mut Command) {
     let hook = move || {
         rustix::process::set_parent_process_death_signal(Some(Signal::TERM))?;
         // This process may have ended before the line above.
-        if rustix::process::getppid() == Some(parent) { Ok(()) } else { Err(io::Error::from(rustix::io::Errno::SRCH)) }
+        if rustix::process::getppid() == Some(parent) {
+            Ok(())
+        } else {
+            Err(io::Error::from(rustix::io::Errno::SRCH))
+        }
     };
     // SAFETY: the hook runs between fork and exec, where only async-signal-safe work is allowed. It
     // makes two system calls, allocates nothing and takes no lock.
@@ -268,4 +292,3 @@ pub(super) fn describe(status: ExitStatus) -> String {
         (None, None) => "an unknown status".into(),
     }
 }
-

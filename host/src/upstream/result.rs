@@ -83,7 +83,10 @@ pub(super) fn map(origin: &Origin<'_>, tool: &ToolDefinition, raw: Value) -> Res
     let content = match raw.remove("content") {
         None | Some(Value::Null) => Vec::new(),
         Some(Value::Array(blocks)) => blocks,
-        Some(_) => return Err(origin.error("the content of the server's answer is not a list", json!({"kind": "not-a-result"}))),
+        Some(_) => {
+            return Err(origin
+                .error("the content of the server's answer is not a list", json!({"kind": "not-a-result"})));
+        }
     };
     let mut blobs = Blobs::default();
     let mut warnings = Vec::new();
@@ -91,7 +94,8 @@ pub(super) fn map(origin: &Origin<'_>, tool: &ToolDefinition, raw: Value) -> Res
         return Err(tool_failed(origin, content, structured, &mut blobs, &mut warnings));
     }
     let texts: Vec<bool> = content.iter().map(|block| block["type"] == "text").collect();
-    let mut parts: Vec<Value> = content.into_iter().map(|block| map_block(block, &mut blobs, &mut warnings)).collect();
+    let mut parts: Vec<Value> =
+        content.into_iter().map(|block| map_block(block, &mut blobs, &mut warnings)).collect();
     let Some(structured) = structured else {
         let value = match parts.len() {
             0 => Value::Null,
@@ -100,12 +104,15 @@ pub(super) fn map(origin: &Origin<'_>, tool: &ToolDefinition, raw: Value) -> Res
         };
         return Ok(ToolResult { value, beside: Vec::new(), blobs: blobs.0, warnings, structured: false });
     };
-    if let Some(fault) = tool.result_validator().and_then(|validator| validator.iter_errors(&structured).next()) {
+    if let Some(fault) =
+        tool.result_validator().and_then(|validator| validator.iter_errors(&structured).next())
+    {
         let fault = origin.redactor.clean(&fault.to_string(), 500);
         warnings.push(format!("the result does not fit the tool's outputSchema: {fault}"));
     }
     // The protocol asks for a copy of the structured value as text. A copy says nothing new.
-    let beside = parts.into_iter().zip(texts).filter(|(part, text)| !(*text && says_the_same(part, &structured)));
+    let beside =
+        parts.into_iter().zip(texts).filter(|(part, text)| !(*text && says_the_same(part, &structured)));
     let beside = beside.map(|(part, _)| part).collect();
     Ok(ToolResult { value: structured, beside, blobs: blobs.0, warnings, structured: true })
 }
@@ -113,7 +120,8 @@ pub(super) fn map(origin: &Origin<'_>, tool: &ToolDefinition, raw: Value) -> Res
 fn says_the_same(part: &Value, structured: &Value) -> bool {
     part == structured
         || part.as_str().is_some_and(|text| {
-            text.trim().is_empty() || serde_json::from_str::<Value>(text).is_ok_and(|parsed| &parsed == structured)
+            text.trim().is_empty()
+                || serde_json::from_str::<Value>(text).is_ok_and(|parsed| &parsed == structured)
         })
 }
 
@@ -148,10 +156,17 @@ fn refuse_other_kinds(origin: &Origin<'_>, raw: &Map<String, Value>) -> Result<(
         }
         Some(other) => {
             let shown = origin.redactor.clean(&other.to_string(), 100);
-            return Err(origin.error(format!("the answer is of a kind that is not known: {shown}"), json!({"kind": "unknown-result-type"})));
+            return Err(origin.error(
+                format!("the answer is of a kind that is not known: {shown}"),
+                json!({"kind": "unknown-result-type"}),
+            ));
         }
     }
-    if !["content", "structuredContent", "isError", "_meta", "resultType"].iter().any(|key| raw.contains_key(*key)) && !raw.is_empty() {
+    if !["content", "structuredContent", "isError", "_meta", "resultType"]
+        .iter()
+        .any(|key| raw.contains_key(*key))
+        && !raw.is_empty()
+    {
         return Err(origin.error("the server's answer is not a tool result", json!({"kind": "not-a-result"})));
     }
     Ok(())
@@ -199,7 +214,11 @@ fn map_block(mut block: Value, blobs: &mut Blobs, warnings: &mut Vec<String>) ->
             _ => Value::Null,
         },
         ("image" | "audio", Value::Object(block)) => {
-            let mime = block.get("mimeType").and_then(Value::as_str).unwrap_or("application/octet-stream").to_owned();
+            let mime = block
+                .get("mimeType")
+                .and_then(Value::as_str)
+                .unwrap_or("application/octet-stream")
+                .to_owned();
             match block.remove("data") {
                 Some(Value::String(data)) => blobs.take(&kind, &mime, &data, warnings),
                 _ => Value::Null,
@@ -211,10 +230,14 @@ fn map_block(mut block: Value, blobs: &mut Blobs, warnings: &mut Vec<String>) ->
         },
         ("resource_link", Value::Object(link)) => {
             let keep = ["uri", "name", "title", "description", "mimeType", "size"];
-            Value::Object(std::mem::take(link).into_iter().filter(|(key, _)| keep.contains(&key.as_str())).collect())
+            Value::Object(
+                std::mem::take(link).into_iter().filter(|(key, _)| keep.contains(&key.as_str())).collect(),
+            )
         }
         _ => {
-            warnings.push("a part of the result is of a kind that is not known; it is passed on as it came".into());
+            warnings.push(
+                "a part of the result is of a kind that is not known; it is passed on as it came".into(),
+            );
             block
         }
     }
@@ -224,7 +247,8 @@ fn map_resource(resource: Value, blobs: &mut Blobs, warnings: &mut Vec<String>) 
     let Value::Object(mut resource) = resource else { return resource };
     resource.remove("_meta");
     if let Some(Value::String(data)) = resource.remove("blob") {
-        let mime = resource.get("mimeType").and_then(Value::as_str).unwrap_or("application/octet-stream").to_owned();
+        let mime =
+            resource.get("mimeType").and_then(Value::as_str).unwrap_or("application/octet-stream").to_owned();
         let placeholder = blobs.take("resource", &mime, &data, warnings);
         if let Value::Object(placeholder) = placeholder {
             resource.extend(placeholder);
@@ -288,7 +312,8 @@ mod tests {
     use super::*;
 
     fn call(raw: Value) -> Result<ToolResult, ToolError> {
-        let tool = ToolDefinition::new("s", "t", json!({"type": "object"})).with_output_schema(json!({"required": ["n"]}));
+        let tool = ToolDefinition::new("s", "t", json!({"type": "object"}))
+            .with_output_schema(json!({"required": ["n"]}));
         let redactor = Redactor::new(["hunter22".to_owned()]);
         map(&Origin { server: "s", tool: "t", redactor: &redactor }, &tool, raw)
     }
@@ -308,9 +333,14 @@ mod tests {
         assert_eq!(value(json!([text("Hello")])), json!("Hello"));
         assert_eq!(value(json!([text("{not json")])), json!("{not json"));
         assert_eq!(value(json!([text("one"), text("{\"b\": 2}")])), json!(["one", {"b": 2}]));
-        assert_eq!(value(json!([{"type": "resource_link", "uri": "a:b", "name": "n", "_meta": {}}])), json!({"uri": "a:b", "name": "n"}));
         assert_eq!(
-            value(json!([{"type": "resource", "resource": {"uri": "a:b", "mimeType": "text/plain", "text": "x"}}])),
+            value(json!([{"type": "resource_link", "uri": "a:b", "name": "n", "_meta": {}}])),
+            json!({"uri": "a:b", "name": "n"})
+        );
+        assert_eq!(
+            value(
+                json!([{"type": "resource", "resource": {"uri": "a:b", "mimeType": "text/plain", "text": "x"}}])
+            ),
             json!({"uri": "a:b", "mimeType": "text/plain", "text": "x"})
         );
         assert_eq!(call(json!({})).unwrap().value, Value::Null);
@@ -340,8 +370,14 @@ mod tests {
         let data = STANDARD.encode(vec![7_u8; 2_000_000]);
         let content = json!([{"type": "image", "mimeType": "image/png", "data": data}, {"type": "resource", "resource": {"uri": "f:x", "mimeType": "application/pdf", "blob": "AQID"}}]);
         let result = call(json!({"content": content})).unwrap();
-        assert_eq!(result.value[0], json!({"artifact": "image-1.png", "mimeType": "image/png", "bytes": 2_000_000}));
-        assert_eq!(result.value[1], json!({"uri": "f:x", "mimeType": "application/pdf", "artifact": "resource-2.pdf", "bytes": 3}));
+        assert_eq!(
+            result.value[0],
+            json!({"artifact": "image-1.png", "mimeType": "image/png", "bytes": 2_000_000})
+        );
+        assert_eq!(
+            result.value[1],
+            json!({"uri": "f:x", "mimeType": "application/pdf", "artifact": "resource-2.pdf", "bytes": 3})
+        );
         assert_eq!(result.blobs[0].bytes.len(), 2_000_000);
         assert_eq!(&result.blobs[1].bytes[..], [1, 2, 3]);
         let result = call(json!({"content": [{"type": "audio", "mimeType": "a/b", "data": "!!"}]})).unwrap();
@@ -365,7 +401,10 @@ mod tests {
     #[test]
     fn what_is_no_finished_result_is_refused() {
         for (raw, kind) in [
-            (json!({"resultType": "input_required", "inputRequests": {"a": {"method": "elicitation/create"}}}), "input-required"),
+            (
+                json!({"resultType": "input_required", "inputRequests": {"a": {"method": "elicitation/create"}}}),
+                "input-required",
+            ),
             (json!({"resultType": "task", "taskId": "1"}), "task"),
             (json!({"resultType": "new-thing", "content": []}), "unknown-result-type"),
             (json!({"resultType": 5, "content": []}), "unknown-result-type"),
@@ -375,7 +414,10 @@ mod tests {
         ] {
             assert_eq!(call(raw.clone()).unwrap_err().details.unwrap()["kind"], kind, "{raw}");
         }
-        let asked = call(json!({"resultType": "input_required", "inputRequests": {"a": {"method": "elicitation/create"}}})).unwrap_err();
+        let asked = call(
+            json!({"resultType": "input_required", "inputRequests": {"a": {"method": "elicitation/create"}}}),
+        )
+        .unwrap_err();
         assert!(asked.message.contains("`s`") && asked.message.contains("elicitation/create"));
     }
 

@@ -33,11 +33,17 @@ pub(super) fn arguments_schema(raw: Option<&Value>) -> Checked {
             Some(Value::Array(kinds)) if kinds.iter().any(|kind| kind == "object") => with_object_type(map),
             None => {
                 let keys: Vec<&str> = map.keys().map(String::as_str).take(5).collect();
-                repairs.push(format!("its inputSchema does not say \"type\": \"object\" (it has {})", keys.join(", ")));
+                repairs.push(format!(
+                    "its inputSchema does not say \"type\": \"object\" (it has {})",
+                    keys.join(", ")
+                ));
                 with_object_type(map)
             }
             Some(other) => {
-                repairs.push(format!("its inputSchema says \"type\": {}; any object is accepted", fragment(other)));
+                repairs.push(format!(
+                    "its inputSchema says \"type\": {}; any object is accepted",
+                    fragment(other)
+                ));
                 any()
             }
         },
@@ -128,7 +134,13 @@ fn base(reference: &str) -> &str {
 
 /// A reference to somewhere else is not followed: the part that holds it accepts anything. The
 /// schemas of the drafts themselves are known without asking anybody.
-fn remove_outside_references(value: &mut Value, at: &str, ids: &[String], key: &str, repairs: &mut Vec<String>) {
+fn remove_outside_references(
+    value: &mut Value,
+    at: &str,
+    ids: &[String],
+    key: &str,
+    repairs: &mut Vec<String>,
+) {
     match value {
         Value::Object(map) => {
             for name in ["$ref", "$dynamicRef", "$recursiveRef"] {
@@ -139,7 +151,10 @@ fn remove_outside_references(value: &mut Value, at: &str, ids: &[String], key: &
                     || to.starts_with("https://json-schema.org/draft/")
                     || to.starts_with("http://json-schema.org/draft-");
                 if !inside {
-                    repairs.push(format!("its {key} refers to {} at {at}, which is not followed; that part accepts anything", clip(target)));
+                    repairs.push(format!(
+                        "its {key} refers to {} at {at}, which is not followed; that part accepts anything",
+                        clip(target)
+                    ));
                     map.remove(name);
                 }
             }
@@ -162,7 +177,11 @@ fn fragment(value: &Value) -> String {
 
 fn clip(text: &str) -> String {
     let clean = super::text::strip_controls(text).replace('\n', " ");
-    if clean.chars().count() <= FRAGMENT_CHARS { clean } else { clean.chars().take(FRAGMENT_CHARS).chain(['…']).collect() }
+    if clean.chars().count() <= FRAGMENT_CHARS {
+        clean
+    } else {
+        clean.chars().take(FRAGMENT_CHARS).chain(['…']).collect()
+    }
 }
 
 #[cfg(test)]
@@ -172,7 +191,15 @@ mod tests {
 
     #[test]
     fn schemas_that_say_nothing_accept_any_object_and_are_told() {
-        for raw in [None, Some(json!(null)), Some(json!({})), Some(json!(true)), Some(json!(false)), Some(json!("x")), Some(json!({"type": "string"}))] {
+        for raw in [
+            None,
+            Some(json!(null)),
+            Some(json!({})),
+            Some(json!(true)),
+            Some(json!(false)),
+            Some(json!("x")),
+            Some(json!({"type": "string"})),
+        ] {
             let checked = arguments_schema(raw.as_ref());
             assert_eq!(checked.repairs.len(), 1, "{raw:?}");
             assert!(checked.validator.is_valid(&json!({"a": 1})), "{raw:?}");
@@ -205,7 +232,11 @@ mod tests {
         });
         let checked = arguments_schema(Some(&raw));
         assert!(checked.repairs.is_empty(), "{:?}", checked.repairs);
-        assert!(checked.validator.is_valid(&json!({"tree": {"v": 1, "next": {"v": 2}}, "f": "x", "g": 4, "any": []})));
+        assert!(
+            checked
+                .validator
+                .is_valid(&json!({"tree": {"v": 1, "next": {"v": 2}}, "f": "x", "g": 4, "any": []}))
+        );
         assert!(!checked.validator.is_valid(&json!({"tree": {"v": 1, "next": {}}})));
         assert!(!checked.validator.is_valid(&json!({"g": "x"})));
         assert!(!checked.validator.is_valid(&json!({"none": 1})));

@@ -9,6 +9,7 @@ use futures::future::{BoxFuture, Shared};
 use rmcp::ServiceError;
 use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest, RequestMetaObject};
 use serde_json::{Map, Value, json};
+use tokio::task::AbortHandle;
 
 use super::config::{Era, MAX_CALL_TIMEOUT, ServerConfig, Transport};
 use super::connection::{Backoff, Connection, Failure};
@@ -31,6 +32,8 @@ pub(super) struct Server {
 #[derive(Default)]
 struct State {
     attempt: Option<Attempt>,
+    /// Ends the attempt and the process it started.
+    abort: Option<AbortHandle>,
     /// The era that worked last. Forgotten when it fails.
     era: Option<Era>,
     closed: bool,
@@ -39,7 +42,14 @@ struct State {
 impl Server {
     pub(super) fn new(name: &str, config: ServerConfig, max_bytes: usize) -> Arc<Self> {
         let redactor = config.redactor();
-        Arc::new(Self { name: name.to_owned(), config, redactor, max_bytes, state: Mutex::default(), backoff: Backoff::default() })
+        Arc::new(Self {
+            name: name.to_owned(),
+            config,
+            redactor,
+            max_bytes,
+            state: Mutex::default(),
+            backoff: Backoff::default(),
+        })
     }
 
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
@@ -87,10 +97,11 @@ impl Server {
         }
         let server = self.clone();
         let task = tokio::spawn(async move { server.connect().await });
+        state.abort = Some(task.abort_handle());
         let attempt: Attempt = async move {
             match task.await {
                 Ok(result) => result,
-                Err(_) => Err(Failure::broken("the attempt to start it was given up")),
+                Err(_) => Err(Failure::new("the attempt to start it was given up")),
             }
         }
         .boxed()
@@ -127,12 +138,13 @@ impl Server {
 
     async fn open(&self, era: Option<Era>) -> Result<Connection, Failure> {
         let limit = self.config.connect_timeout;
-        match tokio::time::timeout(limit, Connection::open(&self.name, &self.config, era, self.max_bytes)).await {
+        match tokio::time::timeout(limit, Connection::open(&self.name, &self.config, era, self.max_bytes))
+            .await
+        {
             Ok(opened) => opened,
-            Err(_) => Err(Failure::broken(format!(
-                "it was not ready within {} (connectTimeout)",
-                seconds(limit)
-            ))),
+            Err(_) => {
+                Err(Failure::new(format!("it was not ready within {} (connectTimeout)", seconds(limit))))
+            }
         }
     }
 
@@ -168,7 +180,9 @@ impl Server {
         };
         // Starting a server has a time of its own, unless the caller's runs out first.
         let (connection, definition) = match options.timeout {
-            Some(limit) => tokio::time::timeout(limit, connecting).await.map_err(|_| self.timed_out(tool, limit, true))??,
+            Some(limit) => tokio::time::timeout(limit, connecting)
+                .await
+                .map_err(|_| self.timed_out(tool, limit, true))??,
             None => connecting.await?,
         };
         let declined = connection.events.declined();
@@ -192,7 +206,12 @@ impl Server {
         self.tell_declined(&connection, declined, answered)
     }
 
-    async fn call_failed(&self, connection: &Connection, origin: &result::Origin<'_>, error: &ServiceError) -> ToolError {
+    async fn call_failed(
+        &self,
+        connection: &Connection,
+        origin: &result::Origin<'_>,
+        error: &ServiceError,
+    ) -> ToolError {
         match error {
             ServiceError::McpError(error) => {
                 let message = self.redactor.clean(&error.message, QUOTE_BYTES);
@@ -233,7 +252,9 @@ impl Server {
         };
         let kind = if connecting { "not-connected" } else { "timeout" };
         let error = ToolError::new(ToolErrorCode::Timeout, message);
-        error.with_details(json!({"kind": kind, "limitMs": u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)}))
+        error.with_details(
+            json!({"kind": kind, "limitMs": u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)}),
+        )
     }
 
     /// A server that asked for something during the call did not get it, which may be why the result
@@ -258,26 +279,18 @@ impl Server {
         }
     }
 
-    /// Ends the connection and refuses new ones.
+    /// Ends the connection, or the attempt to make one, and refuses new ones.
     pub(super) async fn close(&self) {
-        let attempt = {
+        let (attempt, abort) = {
             let mut state = self.state();
             state.closed = true;
-            state.attempt.take()
+            (state.attempt.take(), state.abort.take())
         };
-        let Some(attempt) = attempt else { return };
-        // An attempt still under way is not waited for: dropping its parts ends the process.
-        if let Some(Ok(connection)) = attempt.peek() {
+        if let Some(Ok(connection)) = attempt.as_ref().and_then(Shared::peek) {
             connection.close().await;
-        } else if let Ok(Ok(connection)) = tokio::time::timeout(Duration::from_millis(200), attempt).await {
-            connection.close().await;
+        } else if let Some(abort) = abort {
+            abort.abort();
         }
-    }
-}
-
-impl Failure {
-    pub(super) fn broken(message: impl Into<String>) -> Self {
-        Self { message: message.into(), other_era: None }
     }
 }
 
@@ -286,7 +299,11 @@ fn unknown_outcome(what: &str) -> String {
 }
 
 fn seconds(time: Duration) -> String {
-    if time.as_millis() < 1_000 { format!("{} ms", time.as_millis()) } else { format!("{} s", time.as_secs_f64()) }
+    if time.as_millis() < 1_000 {
+        format!("{} ms", time.as_millis())
+    } else {
+        format!("{} s", time.as_secs_f64())
+    }
 }
 
 /// Names what is there instead.
@@ -304,7 +321,10 @@ pub(super) fn unknown_tool(server: &str, tool: &str, tools: &ToolSet) -> ToolErr
                 let more = if more > 0 { format!(" and {more} more") } else { String::new() };
                 format!("it has {}{more}", some.join(", "))
             }
-            near => format!("did you mean {}?", near.iter().map(|n| format!("{server}/{n}")).collect::<Vec<_>>().join(", ")),
+            near => format!(
+                "did you mean {}?",
+                near.iter().map(|n| format!("{server}/{n}")).collect::<Vec<_>>().join(", ")
+            ),
         };
         format!("server `{server}` has no tool {asked}; {hint}")
     };

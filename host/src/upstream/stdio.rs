@@ -39,8 +39,11 @@ impl Noise {
 }
 
 /// What became of the probe.
-#[derive(Default)]
-pub(super) struct Probe(Mutex<ProbeState>);
+pub(super) struct Probe {
+    /// The era is known, so nobody gives up waiting for the answer.
+    patient: bool,
+    state: Mutex<ProbeState>,
+}
 
 #[derive(Default)]
 struct ProbeState {
@@ -52,13 +55,18 @@ struct ProbeState {
 }
 
 impl Probe {
+    /// To find out the era, or to speak one that is `known`.
+    pub(super) fn new(known: Option<Era>) -> Self {
+        Self { patient: known.is_some(), state: Mutex::default() }
+    }
+
     /// The era of a server that answered when we had given up.
     pub(super) fn late_answer(&self) -> Option<Era> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).late
+        self.state().late
     }
 
     fn state(&self) -> std::sync::MutexGuard<'_, ProbeState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Gives up; the id to answer in the server's place, if it is still open.
@@ -81,7 +89,9 @@ impl Observer for Inbound {
         noise.0 += 1;
         if noise.0 == 1 {
             noise.1 = beginning.to_vec();
-            tracing::warn!("a server writes to its standard output what is no protocol message; it is skipped");
+            tracing::warn!(
+                "a server writes to its standard output what is no protocol message; it is skipped"
+            );
         }
     }
 
@@ -133,7 +143,12 @@ pub(super) fn connect(
 }
 
 /// Copies lines to the child. When the client is gone the child's input closes.
-async fn outbound(from: DuplexStream, mut stdin: ChildStdin, probe: Arc<Probe>, to_client: Weak<tokio::sync::Mutex<DuplexStream>>) {
+async fn outbound(
+    from: DuplexStream,
+    mut stdin: ChildStdin,
+    probe: Arc<Probe>,
+    to_client: Weak<tokio::sync::Mutex<DuplexStream>>,
+) {
     let mut from = BufReader::new(from);
     let mut line = Vec::new();
     let mut handshake = true;
@@ -145,8 +160,10 @@ async fn outbound(from: DuplexStream, mut stdin: ChildStdin, probe: Arc<Probe>, 
         }
         if handshake {
             match id_and_method(&line) {
-                (Some(id), Some("\"server/discover\"")) => watch_probe(id, &probe, to_client.clone()),
-                (_, Some("\"initialize\"")) | (Some(_), None) => {}
+                (Some(id), Some("\"server/discover\"")) if !probe.patient => {
+                    watch_probe(id, &probe, to_client.clone())
+                }
+                (_, Some("\"server/discover\"" | "\"initialize\"")) | (Some(_), None) => {}
                 _ => handshake = false,
             }
         }

@@ -86,7 +86,7 @@ fn skip_escape(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
         // CSI: parameters, then one final byte.
         Some('[') => {
             chars.next();
-            while let Some(c) = chars.next() {
+            for c in chars.by_ref() {
                 if ('\u{40}'..='\u{7e}').contains(&c) {
                     break;
                 }

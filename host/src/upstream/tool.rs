@@ -100,8 +100,13 @@ impl ToolDefinition {
 
     fn redigest(&mut self) {
         let input = Some(&self.input_schema);
-        self.digest =
-            digest(&self.name, self.description.as_deref(), input, self.output_schema.as_ref(), &self.annotations);
+        self.digest = digest(
+            &self.name,
+            self.description.as_deref(),
+            input,
+            self.output_schema.as_ref(),
+            &self.annotations,
+        );
     }
 
     /// `server/tool`, the name that policies, checks and scripts use.
@@ -141,7 +146,13 @@ impl ToolDefinition {
         let output = schema::result_schema(raw.get("outputSchema"));
         faults.extend(input.repairs);
         faults.extend(output.iter().flat_map(|checked| checked.repairs.iter().cloned()));
-        let digest = digest(&name, description.as_deref(), raw.get("inputSchema"), raw.get("outputSchema"), &annotations);
+        let digest = digest(
+            &name,
+            description.as_deref(),
+            raw.get("inputSchema"),
+            raw.get("outputSchema"),
+            &annotations,
+        );
         let (output_schema, result) = split(output);
         let tool = Self {
             server,
@@ -189,7 +200,13 @@ fn annotations(raw: Option<&Value>, faults: &mut Vec<String>) -> Annotations {
     }
 }
 
-fn digest(name: &str, description: Option<&str>, input: Option<&Value>, output: Option<&Value>, hints: &Annotations) -> String {
+fn digest(
+    name: &str,
+    description: Option<&str>,
+    input: Option<&Value>,
+    output: Option<&Value>,
+    hints: &Annotations,
+) -> String {
     let definition = json!({
         "name": name,
         "description": description,
@@ -296,7 +313,11 @@ impl Listing {
     pub(super) fn problem(&mut self, tool: Option<&str>, message: String) {
         // A server cannot fill the memory with faults either.
         if self.set.problems.len() < 1_000 {
-            self.set.problems.push(Problem { server: self.server.clone(), tool: tool.map(str::to_owned), message });
+            self.set.problems.push(Problem {
+                server: self.server.clone(),
+                tool: tool.map(str::to_owned),
+                message,
+            });
         }
     }
 
@@ -366,7 +387,9 @@ mod tests {
         assert_eq!(names, ["empty", "fine", "missing", "text", "union"]);
         assert_eq!(set.tools["fine"].annotations.read_only, Some(true));
         assert_eq!(set.tools["fine"].annotations.destructive, None);
-        for (tool, fragment) in [("missing", "no inputSchema"), ("empty", "{}"), ("text", "\"string\""), ("union", "anyOf")] {
+        for (tool, fragment) in
+            [("missing", "no inputSchema"), ("empty", "{}"), ("text", "\"string\""), ("union", "anyOf")]
+        {
             let said = set.problems.iter().find(|p| p.tool.as_deref() == Some(tool)).unwrap();
             assert!(said.message.contains(fragment), "{}", said.message);
         }

@@ -22,14 +22,15 @@ impl Endpoint {
         let folder = tempfile::tempdir().unwrap();
         let log = folder.path().join("log.jsonl");
         let script = root().join("host/tests/fixtures/raw_http.py");
-        let mut child = Command::new("python3").arg(script).arg(&log).stdout(Stdio::piped()).spawn().unwrap();
+        let mut child = Command::new(python()).arg(script).arg(&log).stdout(Stdio::piped()).spawn().unwrap();
         let mut port = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut port).unwrap();
         Self { child, port: port.trim().parse().unwrap(), log, _folder: folder }
     }
 
     fn upstreams(&self, path: &str) -> Upstreams {
-        let mut config = ServerConfig::http(Url::parse(&format!("http://127.0.0.1:{}{path}", self.port)).unwrap());
+        let mut config =
+            ServerConfig::http(Url::parse(&format!("http://127.0.0.1:{}{path}", self.port)).unwrap());
         if let Transport::Http { headers, .. } = &mut config.transport {
             headers.insert("X-Key".into(), "hunter22-secret".into());
         }
@@ -59,7 +60,10 @@ async fn headers_are_sent_and_never_shown() {
     let upstreams = endpoint.upstreams("/mcp?key=hunter33-secret");
     assert_eq!(call(&upstreams, "web", "echo", json!({"a": 1})).await.unwrap().value, json!({"a": 1}));
     let sent = endpoint.got();
-    assert!(sent.iter().filter(|m| m["method"] != "DELETE").all(|m| m["headers"]["x-key"] == "hunter22-secret"), "{sent:?}");
+    assert!(
+        sent.iter().filter(|m| m["method"] != "DELETE").all(|m| m["headers"]["x-key"] == "hunter22-secret"),
+        "{sent:?}"
+    );
     let error = call(&upstreams, "web", "broken", json!({})).await.unwrap_err();
     assert!(error.message.contains("500"), "{}", error.message);
     let shown = format!("{error:?} {:?} {:?}", upstreams.config("web"), upstreams.status().await);
@@ -78,7 +82,11 @@ async fn case_17_a_dropped_socket_fails_its_call_at_once_and_the_next_one_works(
         let (before, began) = (endpoint.calls(tool), Instant::now());
         let error = call(&upstreams, "web", tool, json!({})).await.unwrap_err();
         assert!(began.elapsed() < Duration::from_secs(1), "{path} {tool}: {:?}", began.elapsed());
-        assert_eq!((error.code, kind(&error).as_str(), error.retryable), (ToolErrorCode::Upstream, "broke-off", false), "{error}");
+        assert_eq!(
+            (error.code, kind(&error).as_str(), error.retryable),
+            (ToolErrorCode::Upstream, "broke-off", false),
+            "{error}"
+        );
         assert_eq!(endpoint.calls(tool), before + 1, "{path} {tool}: the call is not made again");
         assert_eq!(call(&upstreams, "web", "echo", json!({"b": 2})).await.unwrap().value, json!({"b": 2}));
     }
@@ -120,6 +128,10 @@ async fn an_endpoint_that_wants_a_login_or_is_not_there_says_so() {
     let nobody = ServerConfig::http(Url::parse("http://127.0.0.1:9/mcp?key=hunter33-secret").unwrap());
     let upstreams = Upstreams::builder().with_server("web", nobody).build();
     let error = upstreams.tool("web", "echo").await.unwrap_err();
-    assert!(error.message.contains("cannot connect") && !error.message.contains("hunter33"), "{}", error.message);
+    assert!(
+        error.message.contains("cannot connect") && !error.message.contains("hunter33"),
+        "{}",
+        error.message
+    );
     assert!(error.retryable);
 }

@@ -38,13 +38,19 @@ async fn case_14_one_bad_schema_does_not_hide_the_other_tools() {
     let raw = Raw::new("bad-schemas");
     let (tools, problems) = names(&raw).await;
     assert_eq!(tools, ["echo", "empty", "missing", "outside", "round", "text", "union"]);
-    for (tool, fragment) in [("missing", "no inputSchema"), ("empty", "{}"), ("text", "\"string\""), ("union", "anyOf"), ("outside", "127.0.0.1")] {
+    for (tool, fragment) in [
+        ("missing", "no inputSchema"),
+        ("empty", "{}"),
+        ("text", "\"string\""),
+        ("union", "anyOf"),
+        ("outside", "127.0.0.1"),
+    ] {
         let told = problems.iter().any(|p| p.starts_with(&format!("raw/{tool}: ")) && p.contains(fragment));
         assert!(told, "{tool}: {problems:?}");
     }
     for tool in &tools {
         let definition = raw.upstreams.tool("raw", tool).await.unwrap();
-        definition.argument_validator().is_valid(&json!({"a": 1}));
+        assert!(definition.argument_validator().is_valid(&json!({"a": 1})), "{tool}");
         assert!(!definition.argument_validator().is_valid(&json!("text")), "{tool}");
         assert_eq!(raw.call(tool, json!({"a": 1})).await.unwrap().value, json!({"a": 1}));
     }
@@ -90,7 +96,9 @@ async fn eventually_tool(raw: &Raw, tool: &str) {
 #[tokio::test]
 async fn the_catalog_is_sorted_and_one_silent_server_harms_only_itself() {
     let script = root().join("host/tests/fixtures/raw_server.py");
-    let server = |scenario: &str| postern::upstream::ServerConfig::stdio("python3", [script.to_str().unwrap(), scenario]);
+    let server = |scenario: &str| {
+        postern::upstream::ServerConfig::stdio(python(), [script.to_str().unwrap(), scenario])
+    };
     let mut hangs = server("hangs");
     hangs.connect_timeout = std::time::Duration::from_millis(500);
     let mut off = server("never-starts");
@@ -127,7 +135,11 @@ impl LocalServer for Adder {
         ]
     }
 
-    async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Result<ToolResult, postern::ToolError> {
+    async fn call(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<ToolResult, postern::ToolError> {
         if tool == "sleep" {
             tokio::time::sleep(std::time::Duration::from_secs(60)).await;
         }

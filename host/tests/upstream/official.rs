@@ -14,8 +14,15 @@ fn npm(package: &str) -> Option<String> {
         eprintln!("left out: POSTERN_TEST_NPM=0");
         return None;
     }
-    let path = root().join(".postern/test-deps/npm/node_modules/@modelcontextprotocol").join(package).join("dist/index.js");
-    assert!(path.is_file(), "{} is missing: `cargo xtask setup` fetches it, POSTERN_TEST_NPM=0 leaves it out", path.display());
+    let path = root()
+        .join(".postern/test-deps/npm/node_modules/@modelcontextprotocol")
+        .join(package)
+        .join("dist/index.js");
+    assert!(
+        path.is_file(),
+        "{} is missing: `cargo xtask setup` fetches it, POSTERN_TEST_NPM=0 leaves it out",
+        path.display()
+    );
     Some(path.to_str().unwrap().to_owned())
 }
 
@@ -28,7 +35,8 @@ fn git_server() -> String {
 #[tokio::test]
 async fn server_everything_over_stdio() {
     let Some(script) = npm("server-everything") else { return };
-    let upstreams = Upstreams::builder().with_server("every", ServerConfig::stdio("node", [script.as_str()])).build();
+    let upstreams =
+        Upstreams::builder().with_server("every", ServerConfig::stdio("node", [script.as_str()])).build();
     everything(&upstreams).await;
     // The process has PATH, HOME, LANG and nothing of ours.
     let env = call(&upstreams, "every", "get-env", json!({})).await.unwrap().value;
@@ -68,7 +76,8 @@ async fn everything(upstreams: &Upstreams) {
 
     let echo = call(upstreams, "every", "echo", json!({"message": "hi"})).await.unwrap();
     assert_eq!(echo.value, "Echo: hi");
-    let weather = call(upstreams, "every", "get-structured-content", json!({"location": "Chicago"})).await.unwrap();
+    let weather =
+        call(upstreams, "every", "get-structured-content", json!({"location": "Chicago"})).await.unwrap();
     assert!(weather.structured && weather.value["temperature"].is_number(), "{:?}", weather.value);
     assert!(weather.beside.is_empty() && weather.warnings.is_empty(), "{weather:?}");
     let image = call(upstreams, "every", "get-tiny-image", json!({})).await.unwrap();
@@ -80,7 +89,12 @@ async fn everything(upstreams: &Upstreams) {
     assert_eq!(bad.code, ToolErrorCode::Upstream);
 
     // A long call is given up; the server answers the next one.
-    let long = upstreams.call("every", "trigger-long-running-operation", long_arguments(), within(Duration::from_millis(500)));
+    let long = upstreams.call(
+        "every",
+        "trigger-long-running-operation",
+        long_arguments(),
+        within(Duration::from_millis(500)),
+    );
     assert_eq!(code(long.await), ToolErrorCode::Timeout);
     let calls = (0..8).map(|n| call(upstreams, "every", "echo", json!({"message": n.to_string()})));
     for (n, answer) in futures::future::join_all(calls).await.into_iter().enumerate() {
@@ -120,7 +134,9 @@ async fn server_filesystem_from_a_config_file() {
     std::fs::write(folder_path.join("note.txt"), "hello").unwrap();
     std::fs::create_dir(folder_path.join(".vscode")).unwrap();
     let file = folder_path.join(".vscode/mcp.json");
-    let text = format!("{{ // for VS Code\n \"servers\": {{ \"fs\": {{ \"command\": \"node\", \"args\": [{script:?}, \"${{workspaceFolder}}\"], }} }} }}");
+    let text = format!(
+        "{{ // for VS Code\n \"servers\": {{ \"fs\": {{ \"command\": \"node\", \"args\": [{script:?}, \"${{workspaceFolder}}\"], }} }} }}"
+    );
     std::fs::write(&file, text).unwrap();
     let config = read_mcp_config(&file).unwrap();
     let upstreams = Upstreams::new(config.servers);
@@ -141,7 +157,9 @@ async fn mcp_server_git_in_both_eras() {
     let folder = tempfile::tempdir().unwrap();
     let repository = folder.path().canonicalize().unwrap();
     assert!(Command::new("git").args(["init", "-q"]).arg(&repository).status().unwrap().success());
-    for (asked, found) in [(None, Era::Modern), (Some(Era::Legacy), Era::Legacy), (Some(Era::Modern), Era::Modern)] {
+    for (asked, found) in
+        [(None, Era::Modern), (Some(Era::Legacy), Era::Legacy), (Some(Era::Modern), Era::Modern)]
+    {
         let mut config = ServerConfig::stdio(git_server(), ["--repository", repository.to_str().unwrap()]);
         config.era = asked;
         let upstreams = Upstreams::builder().with_server("git", config).build();

@@ -37,7 +37,11 @@ async fn case_17_a_server_that_dies_fails_its_call_at_once_and_is_started_again(
     assert_eq!(error.code, ToolErrorCode::Upstream);
     assert_eq!(kind(&error), "broke-off");
     assert!(!error.retryable);
-    assert!(error.message.contains("exit status 3") && error.message.contains("about to fail"), "{}", error.message);
+    assert!(
+        error.message.contains("exit status 3") && error.message.contains("about to fail"),
+        "{}",
+        error.message
+    );
     assert!(!error.message.contains("hunter22"), "{}", error.message);
     let second = raw.pid().await;
     assert_ne!(first, second);
@@ -75,7 +79,11 @@ async fn case_18_a_cancelled_call_is_told_and_the_same_process_answers_the_next(
 async fn a_server_that_ignores_cancellation_still_answers_the_next_call() {
     let raw = Raw::new("plain");
     let pid = raw.pid().await;
-    let error = raw.upstreams.call("raw", "stubborn", nothing(), within(Duration::from_millis(200))).await.unwrap_err();
+    let error = raw
+        .upstreams
+        .call("raw", "stubborn", nothing(), within(Duration::from_millis(200)))
+        .await
+        .unwrap_err();
     assert_eq!(error.code, ToolErrorCode::Timeout);
     assert_eq!(raw.pid().await, pid);
 }
@@ -92,14 +100,20 @@ async fn case_19_time_limits_per_server_and_tool_hold_and_progress_does_not_stre
         let began = Instant::now();
         let error = raw.call(tool, json!({"seconds": 5})).await.unwrap_err();
         assert_eq!((error.code, kind(&error).as_str()), (ToolErrorCode::Timeout, "timeout"));
-        assert!(error.message.contains("400 ms") && error.message.contains("toolTimeouts"), "{}", error.message);
+        assert!(
+            error.message.contains("400 ms") && error.message.contains("toolTimeouts"),
+            "{}",
+            error.message
+        );
         assert!(began.elapsed() < Duration::from_secs(2));
     }
     eventually("both are told", || raw.got_method("notifications/cancelled").len() == 2).await;
     // The caller can shorten what the configuration allows, not stretch it.
-    let error = raw.upstreams.call("raw", "slow", nothing(), within(Duration::from_millis(100))).await.unwrap_err();
+    let error =
+        raw.upstreams.call("raw", "slow", nothing(), within(Duration::from_millis(100))).await.unwrap_err();
     assert!(error.message.contains("100 ms"), "{}", error.message);
-    let error = raw.upstreams.call("raw", "stubborn", nothing(), within(Duration::from_secs(600))).await.unwrap_err();
+    let error =
+        raw.upstreams.call("raw", "stubborn", nothing(), within(Duration::from_secs(600))).await.unwrap_err();
     assert!(error.message.contains("400 ms"), "{}", error.message);
 }
 
@@ -194,7 +208,11 @@ async fn trace_context_travels() {
 async fn servers_that_cannot_start_say_why() {
     let raw = Raw::new("never-starts");
     let error = raw.call("echo", json!({})).await.unwrap_err();
-    assert!(error.message.contains("exit status 7") && error.message.contains("cannot reach the database"), "{}", error.message);
+    assert!(
+        error.message.contains("exit status 7") && error.message.contains("cannot reach the database"),
+        "{}",
+        error.message
+    );
     assert!(error.retryable);
 
     let raw = Raw::with("hangs", |config| config.connect_timeout = Duration::from_millis(300));
@@ -278,6 +296,16 @@ async fn closing_ends_every_process_within_two_seconds() {
 }
 
 #[tokio::test]
+async fn closing_ends_a_server_that_is_still_starting() {
+    let raw = Raw::new("hangs");
+    raw.upstreams.prepare(&["raw"]);
+    eventually("it is started", || !raw.got().is_empty()).await;
+    let pid = raw.got()[0]["started"].as_i64().unwrap();
+    raw.upstreams.close().await;
+    eventually("the process is gone", || !is_running(pid)).await;
+}
+
+#[tokio::test]
 async fn dropping_everything_leaves_no_process_behind() {
     let raw = Raw::new("stays");
     let pid = raw.pid().await;
@@ -296,4 +324,49 @@ fn a_runtime_that_ends_leaves_no_process_behind() {
         std::thread::sleep(Duration::from_millis(20));
     }
     assert!(!is_running(pid));
+}
+
+#[tokio::test]
+async fn a_server_behind_a_wrapper_script_is_ended_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log.jsonl");
+    let script = root().join("host/tests/fixtures/raw_server.py");
+    let command = format!("'{}' '{}' stays '{}'; true", python(), script.display(), log.display());
+    let upstreams =
+        Upstreams::builder().with_server("raw", ServerConfig::stdio("sh", ["-c", &command])).build();
+    let pid =
+        call(&upstreams, "raw", "pid", json!({})).await.unwrap().value.as_str().unwrap().parse().unwrap();
+    upstreams.close().await;
+    eventually("the process is gone", || !is_running(pid)).await;
+}
+
+// The other half of the test below: a host that gets no chance to tidy up.
+#[test]
+#[ignore = "started by a_host_that_is_killed_leaves_no_process_behind"]
+fn host_that_is_killed() {
+    let raw = Raw::new("stays");
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let pid = runtime.block_on(raw.pid());
+    std::fs::write(std::env::var("POSTERN_TEST_PID_FILE").unwrap(), pid.to_string()).unwrap();
+    std::thread::sleep(Duration::from_secs(60));
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_host_that_is_killed_leaves_no_process_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("pid");
+    let mut host = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "stdio::host_that_is_killed", "--ignored"])
+        .env("POSTERN_TEST_PID_FILE", &file)
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let pid = || std::fs::read_to_string(&file).ok().and_then(|text| text.parse::<i64>().ok());
+    eventually("the server is started", || pid().is_some()).await;
+    let pid = pid().unwrap();
+    assert!(is_running(pid));
+    host.kill().unwrap();
+    host.wait().unwrap();
+    eventually("the process is gone", || !is_running(pid)).await;
 }
