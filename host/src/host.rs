@@ -15,7 +15,7 @@ use crate::guard::{Guard, WorkerGuard};
 use crate::record::{Closing, Manifest, Record};
 use crate::report::{Outcome, Report, RunError, UsageReport, ms};
 use crate::sandbox::{
-    CompiledRunner, Door, Ending, Finished, Input, LimitKind, Limits, RunClock, Runners, Sandbox, ScriptFailure,
+    ArtifactFile, CompiledRunner, Door, Ending, Finished, Input, LimitKind, Limits, RunClock, Runners, Sandbox, ScriptFailure,
     Workspace,
 };
 use crate::script::{self, Language, Prepared, ScriptProblem};
@@ -278,6 +278,16 @@ impl Host {
     /// Ends the servers in order. Without this they end with the process.
     pub async fn close(&self) {
         self.upstreams.close().await;
+    }
+
+    /// The content of a proposed artifact.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is no longer what the report says.
+    pub fn artifact(&self, report: &Report, artifact: &ArtifactFile) -> Result<Vec<u8>> {
+        let records = self.settings.records.as_deref();
+        let records = records.ok_or_else(|| Error::Setting("artifacts are kept with the record, and none is kept".into()))?;
+        crate::record::artifact(records, &report.run, artifact)
     }
 
     /// Runs a script to its end.

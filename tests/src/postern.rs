@@ -44,17 +44,17 @@ impl Postern {
     /// The guard scores every call, and lets every call pass. For tests that are about something
     /// else: the model's opinion of a test tool may change with its weights.
     pub fn permissive_guard(&mut self) -> &mut Self {
-        self.set("guard.policy_head", false).thresholds(1.0, 1.0, 0.0)
+        self.set("guard.thresholds.policy_head", false).thresholds(1.0, 1.0, 0.0)
     }
 
     /// The guard scores every call, and has a person asked about every one.
     pub fn asking_guard(&mut self) -> &mut Self {
-        self.set("guard.policy_head", false).thresholds(0.0, 1.0, 0.0)
+        self.set("guard.thresholds.policy_head", false).thresholds(0.0, 1.0, 0.0)
     }
 
     /// The guard scores every call, and blocks every one.
     pub fn blocking_guard(&mut self) -> &mut Self {
-        self.set("guard.policy_head", false).thresholds(0.0, 0.0, 0.0)
+        self.set("guard.thresholds.policy_head", false).thresholds(0.0, 0.0, 0.0)
     }
 
     fn thresholds(&mut self, ask_unsafe: f64, block_unsafe: f64, ask_ungrounded: f64) -> &mut Self {

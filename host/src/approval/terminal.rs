@@ -49,7 +49,7 @@ fn ask(request: &ApprovalRequest) -> std::io::Result<Decision> {
         output.write_all(b"Approve this call? [y]es / [n]o / no, because ... : ")?;
         let mut line = String::new();
         if input.read_line(&mut line)? == 0 {
-            return Ok(Decision::Unavailable);
+            return Ok(Decision::Denied("the question was closed without an answer".into()));
         }
         if let Some(decision) = read_answer(&line) {
             return Ok(decision);

@@ -114,6 +114,7 @@ async fn one(asker: Asker, path: &Path, json: bool) -> Result<Exit> {
 /// is down ends it all.
 async fn many(asker: Asker, path: &Path) -> Result<Exit> {
     let lines = std::io::BufReader::new(open(path)?).lines().filter(|line| !matches!(line, Ok(text) if text.trim().is_empty()));
+    let mut bad = false;
     let mut answers = futures::stream::iter(lines)
         .map(|line| {
             let asker = asker.clone();
@@ -129,13 +130,15 @@ async fn many(asker: Asker, path: &Path) -> Result<Exit> {
     while let Some(answer) = answers.next().await {
         let answer: Result<Value> = answer;
         // Whoever read the answers may have gone.
-        let line = answer?.to_string();
+        let answer = answer?;
+        bad |= answer.get("error").is_some();
+        let line = answer.to_string();
         let mut output = std::io::stdout().lock();
         if writeln!(output, "{line}").and_then(|()| output.flush()).is_err() {
             break;
         }
     }
-    Ok(Exit::Done)
+    Ok(if bad { Exit::NotSetUp } else { Exit::Done })
 }
 
 fn parse(text: &str) -> Result<Check> {

@@ -98,6 +98,6 @@ fn start_log() {
     let format = tracing_subscriber::fmt().with_writer(std::io::stderr).with_target(false).without_time();
     match std::env::var_os("RUST_LOG") {
         Some(_) => format.with_env_filter(EnvFilter::from_default_env()).init(),
-        None => format.with_max_level(LevelFilter::ERROR).init(),
+        None => format.with_max_level(LevelFilter::WARN).init(),
     }
 }

@@ -1,7 +1,7 @@
 //! `postern run`.
 
 use std::io::{IsTerminal, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
@@ -12,7 +12,7 @@ use super::options::{ConfigOptions, LimitOptions};
 use super::show;
 use crate::approval::ApprovalMode;
 use crate::script::Language;
-use crate::{Error, Host, Result, Script};
+use crate::{Error, Host, Report, Result, Script};
 
 /// The longest script that is read, in bytes.
 const MAX_SCRIPT: u64 = 4 << 20;
@@ -43,6 +43,9 @@ pub(super) struct Options {
     /// Where the record of the run is kept
     #[arg(long, value_name = "FOLDER")]
     record_dir: Option<PathBuf>,
+    /// Copy the proposed artifacts into this folder when the run has finished
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
     /// Print one JSON document, and nothing else, on standard output
     #[arg(long)]
     pub(super) json: bool,
@@ -98,6 +101,9 @@ pub(super) async fn run(options: Options) -> Result<Exit> {
     };
     host.close().await;
     let report = report?;
+    if let Some(out) = &options.out {
+        export(&host, &report, out)?;
+    }
     if options.json {
         show::print_json(&report);
     } else {
@@ -128,6 +134,19 @@ fn script(text: String, options: &Options, cancel: &CancellationToken) -> Script
     script
 }
 
+/// Copies artifacts out, each only if it is still what the report says it was.
+fn export(host: &Host, report: &Report, out: &Path) -> Result<()> {
+    for artifact in &report.artifacts {
+        let relative = artifact.path.trim_start_matches("/out/");
+        let target = out.join(relative);
+        let fault = |source| Error::Io { doing: "cannot write the artifact", path: target.clone(), source };
+        let bytes = host.artifact(report, artifact)?;
+        std::fs::create_dir_all(target.parent().unwrap_or(out)).map_err(fault)?;
+        std::fs::write(&target, bytes).map_err(fault)?;
+    }
+    Ok(())
+}
+
 /// The first Ctrl-C ends the run in order; the second ends the process.
 async fn cancel_on_interrupt(cancel: &CancellationToken) -> std::convert::Infallible {
     if tokio::signal::ctrl_c().await.is_ok() {
@@ -139,7 +158,7 @@ async fn cancel_on_interrupt(cancel: &CancellationToken) -> std::convert::Infall
     std::future::pending().await
 }
 
-fn read_script(path: &std::path::Path) -> Result<String> {
+fn read_script(path: &Path) -> Result<String> {
     let unreadable = |message: String| Error::Script { code: "script-unreadable", message, hint: None };
     let fault = |e: std::io::Error| unreadable(format!("{}: cannot be read: {e}", path.display()));
     let mut bytes = Vec::new();

@@ -145,8 +145,8 @@ impl Config {
         self.grants().map(drop)
     }
 
-    /// The tools that a run may call: `allow_tools` when there are any; else what each server grants,
-    /// and a server that says nothing of grants grants all its tools, since it was named by the user.
+    /// The tools that a run may call: `allow_tools` when there are any, else what each server's `grant`
+    /// says. Naming a server grants nothing.
     ///
     /// # Errors
     /// If a pattern is none.
@@ -154,9 +154,8 @@ impl Config {
         if !self.allow_tools.is_empty() {
             return self.allow_tools.iter().map(|p| Pattern::parse(p)).collect::<Result<_>>().map(Grants::new);
         }
-        let everything = ["*".to_owned()];
         let of_server = |(name, server): (&String, &ServerConfig)| {
-            let patterns = server.grant.as_deref().unwrap_or(&everything);
+            let patterns = server.grant.as_deref().unwrap_or_default();
             patterns.iter().map(|tool| Pattern::parse(&format!("{name}/{tool}"))).collect::<Vec<_>>()
         };
         self.servers.iter().flat_map(of_server).collect::<Result<_>>().map(Grants::new)
@@ -223,10 +222,10 @@ mod tests {
     }
 
     #[test]
-    fn a_server_grants_what_it_says_or_all() {
+    fn a_server_grants_what_it_says() {
         let servers = "[servers.a]\ncommand = \"x\"\ngrant = [\"list_*\"]\n[servers.b]\ncommand = \"y\"\n";
         let grants = read(servers).unwrap().grants().unwrap();
-        assert!(grants.allow("a", "list_x") && !grants.allow("a", "drop") && grants.allow("b", "drop"));
+        assert!(grants.allow("a", "list_x") && !grants.allow("a", "drop") && !grants.allow("b", "drop"));
         let grants = read(&format!("allow_tools = [\"a/*\"]\n{servers}")).unwrap().grants().unwrap();
         assert!(grants.allow("a", "drop") && !grants.allow("b", "drop"));
     }

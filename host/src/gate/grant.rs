@@ -72,7 +72,7 @@ impl Grants {
             return Ok(());
         }
         let granted = if self.0.is_empty() { "nothing".into() } else { self.patterns().join(", ") };
-        let message = format!("{server}/{tool} is not granted to this run; granted: {granted} (--allow-tool {server}/{tool})");
+        let message = format!("{server}/{tool} is not granted to this run; granted: {granted} (to grant it: --allow-tool '{server}/{tool}', or `grant` of the server in the configuration)");
         Err(ToolError::new(ToolErrorCode::NotGranted, message))
     }
 }

@@ -17,9 +17,12 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
-use crate::sandbox::Limits;
+use crate::sandbox::{ArtifactFile, Limits, hex};
 use crate::{Error, Report, Result};
 
 pub use journal::{Attempt, Entry, Outcome, Timings};
@@ -173,6 +176,23 @@ pub fn read(records: &Path, run: &str) -> Result<Read> {
         })
         .collect::<Result<_>>()?;
     Ok(Read { manifest, closing, journal })
+}
+
+/// The content of an artifact of a run.
+///
+/// # Errors
+/// If it cannot be read inside the record's own folder, or is not what its digest says.
+pub fn artifact(records: &Path, run: &str, artifact: &ArtifactFile) -> Result<Vec<u8>> {
+    let fault = |message: String| Error::Record { run: run.to_owned(), message: format!("{}: {message}", artifact.path) };
+    let folder = records.join(find(records, run)?).join("artifacts");
+    // Resolved inside the folder, whatever the path says.
+    let bytes = Dir::open_ambient_dir(&folder, ambient_authority())
+        .and_then(|folder| folder.read(artifact.path.trim_start_matches("/out/")))
+        .map_err(|e| fault(format!("cannot be read: {e}")))?;
+    if hex(&Sha256::digest(&bytes)) != artifact.sha256 {
+        return Err(fault("is not what it was when the run ended".into()));
+    }
+    Ok(bytes)
 }
 
 /// The ids of all records, oldest first.

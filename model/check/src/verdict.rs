@@ -36,11 +36,13 @@ pub struct Thresholds {
     pub ask_unsafe: f32,
     /// Ask below this `args_grounded`, for calls with side effects that name a target.
     pub ask_ungrounded: f32,
+    /// Whether the approval-policy head counts at all.
+    pub policy_head: bool,
 }
 
 impl Default for Thresholds {
     fn default() -> Self {
-        Self { block_unsafe: 0.8, ask_unsafe: 0.3, ask_ungrounded: 0.5 }
+        Self { block_unsafe: 0.8, ask_unsafe: 0.3, ask_ungrounded: 0.5, policy_head: true }
     }
 }
 
@@ -118,7 +120,8 @@ pub fn judge(scores: &Scores, thresholds: &Thresholds, facts: Facts) -> Judgemen
         found.push((Verdict::Ask, Reason::new("unsafe", message)));
     }
     let policy = &scores.approval_policy;
-    match policy.likeliest() {
+    let likeliest = if thresholds.policy_head { policy.likeliest() } else { PolicyHead::Allow };
+    match likeliest {
         PolicyHead::Reject => {
             let message = format!("approval policy: reject {:.2}", policy.reject);
             found.push((Verdict::Block, Reason::new("policy-reject", message)));
@@ -199,6 +202,12 @@ mod tests {
                 Verdict::Block
             );
         }
+    }
+
+    #[test]
+    fn the_policy_head_can_be_left_out() {
+        let thresholds = Thresholds { policy_head: false, ..Thresholds::default() };
+        assert_eq!(judge(&scores(0.0, [0.0, 0.0, 1.0], 0.9), &thresholds, TARGET).verdict, Verdict::Allow);
     }
 
     #[test]
