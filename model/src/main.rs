@@ -49,11 +49,11 @@ fn main() -> ExitCode {
         )
         .with_writer(std::io::stderr)
         .init();
-    if let Some(threads) = cli.model.threads {
-        tch::set_num_threads(threads);
-    }
     let done = match &cli.command {
-        Some(Command::Train(options)) => train::run(options),
+        Some(Command::Train(options)) => {
+            cli.model.threads.into_iter().for_each(tch::set_num_threads);
+            train::run(options)
+        }
         Some(Command::Eval(options)) => load(&cli.model).and_then(|guard| train::evaluate(&guard, options)),
         None => return serve(&cli.model),
     };
@@ -68,7 +68,12 @@ fn main() -> ExitCode {
 
 fn load(model: &Model) -> Result<Guard, Error> {
     let folder = model.weights.clone().or_else(default_folder).ok_or(Error::NoWeights)?;
-    Guard::load(&folder, model.device)
+    let threads = model.threads.unwrap_or_else(tch::get_num_threads);
+    // Loading only copies; starting a pool of threads for it would take longer than it does.
+    tch::set_num_threads(1);
+    let guard = Guard::load(&folder, model.device);
+    tch::set_num_threads(threads);
+    guard
 }
 
 fn serve(model: &Model) -> ExitCode {

@@ -85,6 +85,7 @@ pub enum FailureCode {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use super::*;
 
     #[test]

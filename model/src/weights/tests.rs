@@ -97,7 +97,8 @@ fn tensors_of_another_layout_are_refused() {
 
 #[test]
 fn headers_of_another_program_are_refused() {
-    let cases: [(&str, fn(&mut Meta)); 6] = [
+    type Change = fn(&mut Meta);
+    let cases: [(&str, Change); 6] = [
         ("format", |meta| meta.format = 99),
         ("render", |meta| meta.render = 99),
         ("features", |meta| meta.feature_names.swap(0, 1)),

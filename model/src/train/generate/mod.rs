@@ -6,6 +6,7 @@
 //! repository may be copied in here.
 
 mod parts;
+mod reports;
 mod stories;
 mod words;
 
