@@ -6,7 +6,10 @@ use std::cell::RefCell;
 use rquickjs::context::EvalOptions;
 use rquickjs::loader::{ImportAttributes, Loader, Resolver};
 use rquickjs::module::Declared;
-use rquickjs::{Context, Ctx, Exception, Function, Module, Object, Persistent, Result, Runtime, TypedArray, Value};
+use rquickjs::{
+    CatchResultExt, Context, Ctx, Exception, Function, Module, Object, Persistent, Result, Runtime,
+    TypedArray, Value,
+};
 
 use crate::{events, files, frames, run, web};
 
@@ -50,7 +53,8 @@ pub(crate) fn prepare() {
 pub(crate) fn with<T>(job: impl for<'js> FnOnce(&Ctx<'js>, &Object<'js>) -> T) -> T {
     ENGINE.with_borrow_mut(|slot| {
         let engine = slot.get_or_insert_with(|| {
-            build().expect("the prelude runs: it is fixed, and the build runs it when it makes the snapshot")
+            // Fixed text, and the build runs it when it makes the snapshot: only then can this fail.
+            build().unwrap_or_else(|error| panic!("the prelude does not run: {error}"))
         });
         // The stack may start elsewhere than where the context was made.
         engine.runtime.set_max_stack_size(JS_STACK);
@@ -61,24 +65,13 @@ pub(crate) fn with<T>(job: impl for<'js> FnOnce(&Ctx<'js>, &Object<'js>) -> T) -
     })
 }
 
-fn build() -> Result<Engine> {
-    let runtime = Runtime::new()?;
+fn build() -> std::result::Result<Engine, String> {
+    let runtime = Runtime::new().map_err(|error| error.to_string())?;
     runtime.set_max_stack_size(JS_STACK);
     runtime.set_loader(Modules, Modules);
-    let context = Context::full(&runtime)?;
-    let (lib, rejection) = context.with(|ctx| {
-        let host = host_functions(&ctx)?;
-        let lib = Object::new(ctx.clone())?;
-        for (name, text) in PRELUDE {
-            let mut options = EvalOptions::default();
-            options.filename = Some((*name).to_owned());
-            let part: Function = ctx.eval_with_options(*text, options)?;
-            part.call::<_, ()>((host.clone(), lib.clone()))?;
-        }
-        let rejection: Function = lib.get("rejection")?;
-        Result::Ok((Persistent::save(&ctx, lib), Persistent::save(&ctx, rejection)))
-    })?;
-    // Not inside `with`, which holds the runtime already.
+    let context = Context::full(&runtime).map_err(|error| error.to_string())?;
+    let (lib, rejection) =
+        context.with(|ctx| prelude(&ctx).catch(&ctx).map_err(|error| error.to_string()))?;
     runtime.set_host_promise_rejection_tracker(Some(Box::new(move |ctx, promise, reason, handled| {
         let told = rejection.clone().restore(&ctx).and_then(|f| f.call::<_, ()>((promise, reason, handled)));
         if told.is_err() {
@@ -87,6 +80,20 @@ fn build() -> Result<Engine> {
         }
     })));
     Ok(Engine { runtime, context, lib })
+}
+
+/// Runs the prelude. Gives its `lib`, and the function that is told of rejections.
+fn prelude(ctx: &Ctx<'_>) -> Result<(Persistent<Object<'static>>, Persistent<Function<'static>>)> {
+    let host = host_functions(ctx)?;
+    let lib = Object::new(ctx.clone())?;
+    for (name, text) in PRELUDE {
+        let mut options = EvalOptions::default();
+        options.filename = Some((*name).to_owned());
+        let part: Function = ctx.eval_with_options(*text, options)?;
+        part.call::<_, ()>((host.clone(), lib.clone()))?;
+    }
+    let rejection: Function = lib.get("rejection")?;
+    Ok((Persistent::save(ctx, lib), Persistent::save(ctx, rejection)))
 }
 
 /// The `host` object of the prelude.

@@ -88,9 +88,7 @@ pub(crate) fn clear() {
 
 /// Whether a timer that fires once is due before `instant` (monotonic, ns).
 pub(crate) fn timer_before(instant: u64) -> bool {
-    WAITING.with_borrow(|waiting| {
-        waiting.timers.range(..(instant, 0)).any(|(_, repeats)| !repeats)
-    })
+    WAITING.with_borrow(|waiting| waiting.timers.range(..(instant, 0)).any(|(_, repeats)| !repeats))
 }
 
 /// Waits until at least one call or timer is ready, and takes what is. `None` if there is nothing to

@@ -49,9 +49,15 @@ fn absolute(path: &str) -> String {
 /// Does one thing with a file, and turns what goes wrong into the script's error.
 fn attempt<T>(ctx: &Ctx<'_>, doing: &str, path: &str, job: impl FnOnce(&str) -> io::Result<T>) -> Result<T> {
     let path = absolute(path);
-    let known = path == "/" || ROOTS.iter().any(|root| path.strip_prefix(root).is_some_and(|r| r.is_empty() || r.starts_with('/')));
+    let known = path == "/"
+        || ROOTS
+            .iter()
+            .any(|root| path.strip_prefix(root).is_some_and(|r| r.is_empty() || r.starts_with('/')));
     if !known || path.contains('\0') {
-        let message = format!("EACCES: permission denied, {doing} '{}': a script's files are under /input (read only), /workspace and /out", path.replace('\0', "\\0"));
+        let message = format!(
+            "EACCES: permission denied, {doing} '{}': a script's files are under /input (read only), /workspace and /out",
+            path.replace('\0', "\\0")
+        );
         return Err(throw_coded(ctx, None, "EACCES", &message));
     }
     job(&path).map_err(|error| {
@@ -102,7 +108,8 @@ fn bytes(path: &str) -> io::Result<Vec<u8>> {
 
 fn read_text(ctx: Ctx<'_>, path: String) -> Result<String> {
     let bytes = attempt(&ctx, "open", &path, bytes)?;
-    Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+    Ok(String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
 fn read_bytes<'js>(ctx: Ctx<'js>, path: String) -> Result<TypedArray<'js, u8>> {
@@ -182,7 +189,12 @@ fn mkdir(ctx: Ctx<'_>, path: String, recursive: bool) -> Result<()> {
                 at.push('/');
                 at.push_str(part);
                 match fs::create_dir(&at) {
-                    Err(error) if error.kind() != ErrorKind::AlreadyExists && !fs::metadata(&at).is_ok_and(|m| m.is_dir()) => return Err(error),
+                    Err(error)
+                        if error.kind() != ErrorKind::AlreadyExists
+                            && !fs::metadata(&at).is_ok_and(|m| m.is_dir()) =>
+                    {
+                        return Err(error);
+                    }
                     _ => {}
                 }
             }

@@ -28,7 +28,9 @@ pub(crate) fn own(stack: &str) -> String {
         }
     }
     // A function of the engine called by the prelude rather than by the script says nothing.
-    while out.first().is_some_and(|line| line.ends_with("(native)")) && out.iter().all(|line| line.ends_with("(native)")) {
+    while out.first().is_some_and(|line| line.ends_with("(native)"))
+        && out.iter().all(|line| line.ends_with("(native)"))
+    {
         out.remove(0);
     }
     out.join("\n")

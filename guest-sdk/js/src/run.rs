@@ -236,7 +236,9 @@ pub(crate) fn promise<'js>(promise: Promise<'js>) -> JsResult<List<(&'static str
     let ctx = promise.ctx().clone();
     Ok(List(match promise.state() {
         PromiseState::Pending => ("pending", engine::undefined(&ctx)),
-        PromiseState::Resolved => ("resolved", promise.result().transpose()?.unwrap_or_else(|| engine::undefined(&ctx))),
+        PromiseState::Resolved => {
+            ("resolved", promise.result().transpose()?.unwrap_or_else(|| engine::undefined(&ctx)))
+        }
         PromiseState::Rejected => {
             let _ = promise.result::<Value>();
             ("rejected", ctx.catch())

@@ -4,14 +4,14 @@ use std::cell::Cell;
 use std::fmt::Write as _;
 
 use base64::Engine as _;
-use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
 use base64::engine::DecodePaddingMode;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
 use rquickjs::convert::List;
 use rquickjs::{Ctx, Exception, Function, Object, Result, TypedArray};
 use url::{Url, form_urlencoded, quirks};
 
-use crate::engine::with_bytes;
 use crate::bindings::wasi::random::random;
+use crate::engine::with_bytes;
 
 /// What atob accepts: padding may be left out, and the bits that no byte uses need not be zero.
 const FORGIVING: GeneralPurpose = GeneralPurpose::new(
@@ -179,7 +179,9 @@ fn url_set(href: String, part: String, value: String) -> Vec<String> {
 
 /// `a=1&b=2` as names and values in turn.
 fn form_parse(text: String) -> Vec<String> {
-    form_urlencoded::parse(text.as_bytes()).flat_map(|(name, value)| [name.into_owned(), value.into_owned()]).collect()
+    form_urlencoded::parse(text.as_bytes())
+        .flat_map(|(name, value)| [name.into_owned(), value.into_owned()])
+        .collect()
 }
 
 /// The opposite of `form_parse`.

@@ -8,6 +8,7 @@ use wasmtime::component::{Component, Linker, ResourceTable, ResourceType};
 use wasmtime::{Engine, Result};
 use wasmtime_wasi::cli::{WasiCli, WasiCliView};
 use wasmtime_wasi::filesystem::{WasiFilesystem, WasiFilesystemView};
+use wasmtime_wasi::p2::DynPollable;
 use wasmtime_wasi::p2::bindings::{cli, filesystem, random};
 use wasmtime_wasi::random::WasiRandom;
 use wasmtime_wasi::{HostMonotonicClock, HostWallClock, WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
@@ -23,6 +24,8 @@ impl Room {
         let mut wasi = WasiCtxBuilder::new();
         // Time and seeds end up in the snapshot: fixed, so that the same component gives the same bytes.
         wasi.wall_clock(Still).monotonic_clock(Still).insecure_random_seed(1);
+        // A runner that cannot start says why, and is no snapshot then.
+        wasi.inherit_stderr();
         wasi.allow_tcp(false).allow_udp(false).allow_ip_name_lookup(false);
         Self { wasi: wasi.build(), table: ResourceTable::new() }
     }
@@ -89,6 +92,10 @@ pub(crate) fn closed(engine: &Engine, component: &Component) -> Result<Linker<Ro
                     closed.func_new(function, move |_, _, _, _| {
                         Err(wasmtime::Error::msg(format!("{whole} was called while pre-initialising")))
                     })?;
+                }
+                // The one resource that the contract takes from WASI: it must be WASI's own here too.
+                ComponentItem::Resource(_) if function == "pollable" => {
+                    closed.resource(function, ResourceType::host::<DynPollable>(), |_, _| Ok(()))?;
                 }
                 ComponentItem::Resource(_) => {
                     closed.resource(function, ResourceType::host::<Nothing>(), |_, _| Ok(()))?;

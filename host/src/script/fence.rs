@@ -12,14 +12,10 @@ pub(super) struct Part<'a> {
     pub(super) first_line: u32,
 }
 
-/// Whether the first line with anything on it is a fence.
-pub(super) fn begins(text: &str) -> bool {
-    text.lines().find(|line| !line.trim().is_empty()).is_some_and(|line| opening(line).is_some())
-}
-
-/// Whether any line is a fence.
+/// Whether the text is Markdown with a code block. JavaScript has no line that begins with a fence,
+/// but for comments.
 pub(super) fn any(text: &str) -> bool {
-    text.lines().any(|line| opening(line).is_some())
+    !blocks(text).is_empty()
 }
 
 /// The one code block that is the script.
@@ -64,6 +60,14 @@ fn opening(line: &str) -> Option<(&str, &str)> {
     Some((mark, label.trim_start_matches('.')))
 }
 
+/// Whether what follows is in a comment of JavaScript.
+fn commented(before: &str) -> bool {
+    match (before.rfind("/*"), before.rfind("*/")) {
+        (Some(open), Some(close)) => open > close,
+        (open, _) => open.is_some(),
+    }
+}
+
 fn blocks(text: &str) -> Vec<Part<'_>> {
     let mut blocks = Vec::new();
     let mut open: Option<(&str, &str, usize, u32)> = None;
@@ -71,6 +75,7 @@ fn blocks(text: &str) -> Vec<Part<'_>> {
     for (line, number) in text.split_inclusive('\n').zip(1..) {
         let after = offset + line.len();
         match open {
+            None if commented(&text[..offset]) => {}
             None => open = opening(line).map(|(mark, label)| (mark, label, after, number + 1)),
             Some((mark, label, start, first_line)) => {
                 let bare = line.trim();

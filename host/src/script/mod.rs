@@ -154,17 +154,8 @@ pub fn prepare(text: &str, language: Option<Language>, name: &str) -> Result<Pre
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
     let language = language.or_else(|| Language::of_label(extension));
 
-    // A text that begins with a fence is Markdown; one that only has a fence somewhere is, if it is
-    // nothing else.
-    let part = fence::Part { text: body, label: "", first_line: 1 };
-    let markdown = ["md", "markdown"].contains(&extension.to_ascii_lowercase().as_str());
-    if fence::begins(body) || markdown && fence::any(body) {
-        return part_of(text, language, fence::only(body)?);
-    }
-    match part_of(text, language, part) {
-        Err(problem) if problem.code != "script-too-large" && fence::any(body) => part_of(text, language, fence::only(body)?),
-        result => result,
-    }
+    let whole = fence::Part { text: body, label: "", first_line: 1 };
+    part_of(text, language, if fence::any(body) { fence::only(body)? } else { whole })
 }
 
 /// Prepares the part of `text` that is the script.

@@ -46,7 +46,7 @@ impl Fault {
     }
 
     pub(super) fn syntax(code: &str, diagnostic: &OxcDiagnostic) -> Self {
-        let offset = diagnostic.labels.first().map(|label| label.offset());
+        let offset = diagnostic.labels.first().map(|label| label.offset() as usize);
         Self {
             code: "script-syntax",
             message: diagnostic.message.to_string(),

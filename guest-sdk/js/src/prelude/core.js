@@ -30,8 +30,27 @@
   };
 
   // An error of ours is made where the script's frames are on the stack, and shown without our own.
+  /// Whether a value is an error, of whatever kind. Asking must not fail: a proxy's traps may throw.
+  lib.isError = (value) => {
+    try {
+      return value instanceof Error || Object.prototype.toString.call(value) === "[object Error]";
+    } catch {
+      return false;
+    }
+  };
+
+  /// An error's stack without the constructors that made it: `class MyError extends Error` begins
+  /// where it was thrown, not in itself.
+  lib.stack = (error) => {
+    let stack = String(error?.stack ?? "");
+    const maker = error?.constructor?.name;
+    if (typeof maker !== "string" || !maker) return stack;
+    while (stack.trimStart().startsWith(`at ${maker} (`)) stack = stack.trimStart().replace(/^.*\n?/, "");
+    return stack;
+  };
+
   lib.line = (error) => {
-    const at = host.position(String(error?.stack ?? ""));
+    const at = host.position(lib.stack(error));
     return at.length ? at[0] : undefined;
   };
 

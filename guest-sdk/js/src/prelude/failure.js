@@ -8,7 +8,7 @@
     return message ? `${name}: ${message}` : name;
   };
 
-  const isError = (value) => value instanceof Error || Object.prototype.toString.call(value) === "[object Error]";
+  const { isError } = lib;
 
   /// What caused an error, and what an AggregateError gathers: indented below its stack.
   const below = (error, depth, seen) => {
@@ -19,7 +19,7 @@
       if (typeof inner === "object" && inner !== null) seen.add(inner);
       text += `\n${label}: ${isError(inner) ? headline(inner) : lib.inspect(inner)}`;
       if (isError(inner)) {
-        const frames = host.frames(String(inner.stack ?? ""));
+        const frames = host.frames(lib.stack(inner));
         if (frames) text += `\n${frames}`;
         text += below(inner, depth + 1, seen);
       }
@@ -55,7 +55,7 @@
         tool = lib.stringify({ tool: String(called), code: String(code), message: String(thrown.message), retryable: retryable === true });
       }
     }
-    return [name, message, String(thrown.stack ?? ""), below(thrown, 0, new Set([thrown])), tool].map((s) => s.toWellFormed());
+    return [name, message, lib.stack(thrown), below(thrown, 0, new Set([thrown])), tool].map((s) => s.toWellFormed());
   };
 
   const rejected = new Map();

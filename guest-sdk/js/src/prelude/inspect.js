@@ -32,7 +32,7 @@
   };
 
   const errorText = (error, show) => {
-    const frames = host.frames(String(error.stack ?? ""));
+    const frames = host.frames(lib.stack(error));
     let text = `${error.name ?? "Error"}${error.message ? `: ${error.message}` : ""}`;
     if (frames) text += `\n${frames}`;
     const own = Object.keys(error).filter((key) => key !== "stack" && key !== "message");

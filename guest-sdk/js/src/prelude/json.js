@@ -67,7 +67,9 @@
       keys.push(key);
       return item;
     });
-    return (text ?? "null").toWellFormed();
+    if (text === undefined) return "null";
+    // Half a character is JSON to JavaScript, as an escape, and to hardly anybody else.
+    return text.includes("\\ud") ? text.replace(/\\(?:u(d[89a-f][0-9a-f]{2})|.)/g, (all, half) => half ? "\ufffd" : all) : text;
   };
 
   // A script that returns nothing has the value of its last expression, and the host marks that by

@@ -9,3 +9,4 @@ mod globals;
 mod host;
 mod limits;
 mod values;
+mod tmp;

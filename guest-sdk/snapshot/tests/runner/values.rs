@@ -11,7 +11,9 @@ fn the_returned_value_is_json() {
     assert_eq!(value("return undefined"), json!(null));
     assert_eq!(value("return {a: [1, 'x', null, true], u: undefined, n: NaN}"), json!({"a": [1, "x", null, true], "n": null}));
     assert_eq!(value("return new Date(0)"), json!("1970-01-01T00:00:00.000Z"));
-    assert_eq!(value("return 'é\\ud800'"), json!("é\u{fffd}").to_string().parse::<serde_json::Value>().unwrap());
+    assert_eq!(value("return 'é\\ud800'"), json!("é\u{fffd}"));
+    assert_eq!(value("return ['\\\\ud800', {'\\udfff': '\\\\\\ud800'}, '😀']"), json!(["\\ud800", {"\u{fffd}": "\\\u{fffd}"}, "😀"]));
+    assert_eq!(value("return await tools.test.echo({x: '\\ud800'})"), json!({"x": "\u{fffd}"}));
     assert_eq!(value("return new Promise(r => setTimeout(r, 5, {late: 1}))"), json!({"late": 1}));
 }
 
