@@ -91,13 +91,19 @@ impl Command {
     }
 }
 
-/// Warnings go to standard error; `RUST_LOG` shows more. Making the filter costs a millisecond, so
-/// it is made only when it is asked for.
+/// Warnings go to standard error; `RUST_LOG` shows more. What rmcp says is left out unless it is asked
+/// for by name: it repeats texts of servers, and addresses that may hold keys.
 fn start_log() {
-    use tracing_subscriber::filter::{EnvFilter, LevelFilter};
-    let format = tracing_subscriber::fmt().with_writer(std::io::stderr).with_target(false).without_time();
-    match std::env::var_os("RUST_LOG") {
-        Some(_) => format.with_env_filter(EnvFilter::from_default_env()).init(),
-        None => format.with_max_level(LevelFilter::WARN).init(),
+    use tracing_subscriber::filter::{LevelFilter, Targets};
+    use tracing_subscriber::prelude::*;
+    let asked = std::env::var("RUST_LOG").ok();
+    let mut filter: Targets = match asked.as_deref().map(str::parse) {
+        Some(Ok(filter)) => filter,
+        _ => Targets::new().with_default(LevelFilter::WARN),
+    };
+    if !asked.is_some_and(|asked| asked.contains("rmcp")) {
+        filter = filter.with_target("rmcp", LevelFilter::OFF);
     }
+    let format = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_target(false).without_time();
+    tracing_subscriber::registry().with(format.with_filter(filter)).init();
 }

@@ -105,15 +105,9 @@ impl<'a> Attempt<'a> {
     /// Ends the attempt with its answer.
     pub(super) fn end(mut self, answer: Answer) -> Answer {
         if let Err(error) = &answer
-            && !self.dispatched
+            && refused_by_the_gate(error.code)
         {
-            // Refused by the gate: whatever step it was, the verdict shows it.
-            if !matches!(
-                error.code,
-                ToolErrorCode::ApprovalDenied | ToolErrorCode::ApprovalRequired | ToolErrorCode::ApprovalExpired
-            ) {
-                self.verdict = Verdict::Block;
-            }
+            self.verdict = Verdict::Block;
         }
         if let Err(error) = &answer
             && (self.reasons.is_empty() || self.dispatched)
@@ -162,6 +156,25 @@ impl<'a> Attempt<'a> {
         }
         let mut calls = self.inner.calls.lock().unwrap_or_else(PoisonError::into_inner);
         calls[self.index] = Some(report);
+    }
+}
+
+/// Whether this is the gate's own no: whichever step said it, the verdict shows it. An ask that was
+/// not approved stays an ask; a server that cannot be reached is no verdict at all.
+fn refused_by_the_gate(code: ToolErrorCode) -> bool {
+    match code {
+        ToolErrorCode::InvalidArguments
+        | ToolErrorCode::UnknownTool
+        | ToolErrorCode::NotGranted
+        | ToolErrorCode::Blocked
+        | ToolErrorCode::CallLimit
+        | ToolErrorCode::GuardUnavailable => true,
+        ToolErrorCode::ApprovalDenied
+        | ToolErrorCode::ApprovalRequired
+        | ToolErrorCode::ApprovalExpired
+        | ToolErrorCode::Timeout
+        | ToolErrorCode::Upstream
+        | ToolErrorCode::Cancelled => false,
     }
 }
 

@@ -105,7 +105,7 @@ impl Drop for Pause<'_> {
 mod tests {
     use super::*;
 
-    #[tokio::test(start_paused = false)]
+    #[tokio::test]
     async fn a_pause_is_not_counted() {
         let clock = RunClock::default();
         clock.start();

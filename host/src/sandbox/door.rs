@@ -37,6 +37,7 @@ const MAX_HELD: usize = 2_000;
 
 /// A call in flight: a task that is aborted when the guest drops the resource or the store goes.
 #[derive(Debug)]
+#[allow(unreachable_pub, reason = "the generated bindings name it")]
 pub struct Pending {
     /// None when the answer was there from the start.
     task: Option<JoinHandle<Answer>>,

@@ -175,7 +175,10 @@ fn find_program(
         };
     }
     let path = environment.get(&OsString::from("PATH")).cloned().unwrap_or_default();
+    // Programs that were installed with this one need not be on PATH.
+    let beside = std::env::current_exe().ok().and_then(|program| Some(program.parent()?.to_owned()));
     std::env::split_paths(&path)
+        .chain(beside)
         .filter(|folder| folder.is_absolute())
         .map(|folder| folder.join(command))
         .find(|candidate| is_executable(candidate))
