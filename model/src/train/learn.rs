@@ -1,7 +1,7 @@
 //! The learning itself: from rendered checks and a pretrained encoder to parameters.
 //!
 //! The vectors of words and the two lowest layers stay as they are: they hold general language, and
-//! leaving them out saves a third of the time.
+//! leaving them out saves their backward pass.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
