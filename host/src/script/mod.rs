@@ -18,6 +18,8 @@ mod refuse;
 mod typescript;
 
 #[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod tests;
 
 pub use lines::LineMap;
