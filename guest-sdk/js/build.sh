@@ -24,6 +24,6 @@ unset RUSTFLAGS CARGO_ENCODED_RUSTFLAGS RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER
 CARGO_TARGET_DIR=${POSTERN_JS_TARGET_DIR:-$PWD/target}
 export CARGO_TARGET_DIR
 
-"${CARGO:-cargo}" build --release --target wasm32-wasip2
+"${CARGO:-cargo}" build --release --locked --target wasm32-wasip2
 cp "$CARGO_TARGET_DIR/wasm32-wasip2/release/postern_js_runner.wasm" "$out.new"
 mv "$out.new" "$out"

@@ -22,7 +22,8 @@ pub enum Error {
     /// The script cannot be read, or is no script.
     #[error("{message}")]
     Script {
-        /// A stable name: `script-unreadable`, `script-too-large`, `script-language`.
+        /// A stable name: `script-unreadable`, `script-too-large`, `script-language`, `script-form`,
+        /// `script-syntax`.
         code: &'static str,
         /// What is wrong.
         message: String,

@@ -18,6 +18,10 @@ use crate::{events, files, frames, run, web};
 /// needs `max_wasm_stack` of 16 MiB.
 const JS_STACK: usize = 512 << 10;
 
+/// Bytes of heap before the first collection of garbage. QuickJS would begin at 256 KiB, which the
+/// prelude alone nearly takes: each short script would then walk, and so copy, the whole snapshot.
+const FIRST_COLLECTION: usize = 8 << 20;
+
 /// What the prelude consists of, in the order it runs. A file's name is the one in stack traces;
 /// frames of `postern:` are never shown to anybody.
 const PRELUDE: &[(&str, &str)] = &[
@@ -79,6 +83,9 @@ fn build() -> std::result::Result<Engine, String> {
             ctx.catch();
         }
     })));
+    // What the prelude left behind is not worth a place in the snapshot.
+    runtime.run_gc();
+    runtime.set_gc_threshold(FIRST_COLLECTION);
     Ok(Engine { runtime, context, lib })
 }
 

@@ -14,24 +14,20 @@ pub(crate) type Position = (u32, u32);
 /// The frames of `stack` that belong to the script (and the engine's own functions between them),
 /// one a line.
 pub(crate) fn own(stack: &str) -> String {
+    let frames: Vec<&str> = stack.lines().map(str::trim).collect();
     let mut out: Vec<String> = Vec::new();
-    for line in stack.lines().map(str::trim_end) {
-        let text = line.trim_start();
-        if let Some((before, position, after)) = split(text) {
+    for (i, frame) in frames.iter().enumerate() {
+        if let Some((before, position, after)) = split(frame) {
             // The call of the wrapper around the script.
-            if before.contains("<eval>") {
-                continue;
+            if !before.contains("<eval>") {
+                out.push(format!("    {before}{FILE}:{}:{}{after}", position.0, position.1));
             }
-            out.push(format!("    {before}{FILE}:{}:{}{after}", position.0, position.1));
-        } else if text.ends_with("(native)") {
-            out.push(format!("    {text}"));
+        } else if frame.ends_with("(native)") {
+            // Called by the prelude rather than by the script, it says nothing.
+            if frames.get(i + 1).is_some_and(|caller| split(caller).is_some()) {
+                out.push(format!("    {frame}"));
+            }
         }
-    }
-    // A function of the engine called by the prelude rather than by the script says nothing.
-    while out.first().is_some_and(|line| line.ends_with("(native)"))
-        && out.iter().all(|line| line.ends_with("(native)"))
-    {
-        out.remove(0);
     }
     out.join("\n")
 }

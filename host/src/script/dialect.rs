@@ -5,8 +5,8 @@
 //! last expression gives, or what the one function it consists of returns.
 
 use oxc::ast::ast::{
-    BindingPattern, Declaration, ExportDefaultDeclarationKind, Expression, FormalParameters, ImportDeclaration,
-    ImportDeclarationSpecifier, ModuleExportName, Program, Statement,
+    BindingPattern, Declaration, ExportDefaultDeclarationKind, Expression, FormalParameters,
+    ImportDeclaration, ImportDeclarationSpecifier, ModuleExportName, Program, Statement,
 };
 use oxc::span::GetSpan;
 
@@ -59,7 +59,8 @@ impl Rewrite<'_> {
         if !self.last.is_empty() {
             return Ok(()); // `export default` says what the script is
         }
-        let rest: Vec<&Statement> = body.iter().filter(|statement| !matches!(statement, Statement::EmptyStatement(_))).collect();
+        let rest: Vec<&Statement> =
+            body.iter().filter(|statement| !matches!(statement, Statement::EmptyStatement(_))).collect();
         if let [Statement::ExpressionStatement(only)] = rest[..]
             && let Some(arguments) = function(&only.expression)
         {
@@ -117,7 +118,9 @@ impl Rewrite<'_> {
     }
 
     fn last_of(&mut self, statements: &[Statement<'_>], guarded: bool) {
-        if let Some(last) = statements.iter().rev().find(|statement| !matches!(statement, Statement::EmptyStatement(_))) {
+        if let Some(last) =
+            statements.iter().rev().find(|statement| !matches!(statement, Statement::EmptyStatement(_)))
+        {
             self.value(last, guarded);
         }
     }
@@ -200,7 +203,12 @@ impl Rewrite<'_> {
     }
 
     fn no_reexport(&self, start: u32) -> Fault {
-        Fault::form(self.code, start, "a script is one file: it cannot export from another", "leave the line out")
+        Fault::form(
+            self.code,
+            start,
+            "a script is one file: it cannot export from another",
+            "leave the line out",
+        )
     }
 
     /// `import` written as `require`.
@@ -233,7 +241,9 @@ impl Rewrite<'_> {
                     name if name == one.local.name => names.push(name.to_owned()),
                     name => names.push(format!("{name:?}: {}", one.local.name)),
                 },
-                ImportDeclarationSpecifier::ImportDefaultSpecifier(one) => parts.push(format!("{} = {whole}", one.local.name)),
+                ImportDeclarationSpecifier::ImportDefaultSpecifier(one) => {
+                    parts.push(format!("{} = {whole}", one.local.name))
+                }
                 ImportDeclarationSpecifier::ImportNamespaceSpecifier(one) => {
                     parts.push(format!("{} = {whole}", one.local.name));
                 }

@@ -23,14 +23,22 @@ pub(super) fn only(text: &str) -> Result<Part<'_>, ScriptProblem> {
     let blocks = blocks(text);
     let ours: Vec<&Part> = blocks
         .iter()
-        .filter(|block| matches!(Language::of_label(block.label), Some(Language::JavaScript | Language::TypeScript)))
+        .filter(|block| {
+            matches!(Language::of_label(block.label), Some(Language::JavaScript | Language::TypeScript))
+        })
         .collect();
     match (&ours[..], &blocks[..]) {
         ([one], _) => Ok(**one),
         ([], [one]) => Ok(*one),
-        ([], []) => Err(ScriptProblem::form("the Markdown has no code block", "give the script alone, or in one ```ts block")),
+        ([], []) => Err(ScriptProblem::form(
+            "the Markdown has no code block",
+            "give the script alone, or in one ```ts block",
+        )),
         ([], _) => Err(ScriptProblem::form(
-            format!("the text has {} code blocks, and none is marked as JavaScript or TypeScript", blocks.len()),
+            format!(
+                "the text has {} code blocks, and none is marked as JavaScript or TypeScript",
+                blocks.len()
+            ),
             "give the script in one ```ts block, or alone",
         )),
         (several, _) => Err(ScriptProblem::form(

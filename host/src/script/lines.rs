@@ -72,7 +72,9 @@ impl LineMap {
     }
 
     fn frame(&self, frame: &str, name: &str) -> Option<String> {
-        let Some((before, rest)) = frame.split_once(&format!("{SOURCE_NAME}:")) else { return Some(frame.to_owned()) };
+        let Some((before, rest)) = frame.split_once(&format!("{SOURCE_NAME}:")) else {
+            return Some(frame.to_owned());
+        };
         let Some((line, rest)) = number(rest) else { return Some(frame.to_owned()) };
         let (column, after) = rest.strip_prefix(':').and_then(number).unwrap_or((1, rest));
         let (line, column) = self.original(line, column)?;
@@ -93,7 +95,9 @@ impl Step {
         }
         let segments = self.segments.get(&line).map_or(&[][..], Vec::as_slice);
         let at = segments.partition_point(|segment| segment.column <= column);
-        let Some(segment) = at.checked_sub(1).map(|i| &segments[i]).or(if self.kept { None } else { segments.first() }) else {
+        let Some(segment) =
+            at.checked_sub(1).map(|i| &segments[i]).or(if self.kept { None } else { segments.first() })
+        else {
             return self.kept.then_some((line, column));
         };
         let beyond = if segment.copied { column.saturating_sub(segment.column) } else { 0 };
@@ -181,7 +185,8 @@ pub(super) fn excerpt(text: &str, line: u32, column: u32) -> Option<String> {
     let shown = text.split('\n').nth(line.checked_sub(1)? as usize)?.trim_end_matches('\r');
     let column = (column.saturating_sub(1) as usize).min(shown.chars().count());
     let start = column.saturating_sub(BEFORE);
-    let part: String = shown.chars().skip(start).take(WIDTH).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let part: String =
+        shown.chars().skip(start).take(WIDTH).map(|c| if c.is_control() { ' ' } else { c }).collect();
     let margin = format!("{line} | ");
     Some(format!("{margin}{part}\n{}^", " ".repeat(margin.len() + column - start)))
 }

@@ -18,6 +18,8 @@ mod refuse;
 mod typescript;
 
 #[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod tests;
 
 pub use lines::LineMap;
@@ -149,7 +151,10 @@ pub fn prepare(text: &str, language: Option<Language>, name: &str) -> Result<Pre
     }
     let body = text.strip_prefix('\u{feff}').unwrap_or(text);
     if body.trim().is_empty() {
-        return Err(ScriptProblem::form("the script is empty", "write JavaScript or TypeScript; `return` its result"));
+        return Err(ScriptProblem::form(
+            "the script is empty",
+            "write JavaScript or TypeScript; `return` its result",
+        ));
     }
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
     let language = language.or_else(|| Language::of_label(extension));
@@ -181,7 +186,8 @@ fn part_of(text: &str, language: Option<Language>, part: fence::Part<'_>) -> Res
         let (language, javascript, map) = match parse::which(&code, language) {
             Ok(Syntax::JavaScript) => (Language::JavaScript, code.clone(), map),
             Ok(Syntax::TypeScript) => {
-                let (javascript, step) = typescript::strip(&code).map_err(|fault| fault.problem(text, &map))?;
+                let (javascript, step) =
+                    typescript::strip(&code).map_err(|fault| fault.problem(text, &map))?;
                 (Language::TypeScript, javascript, map.then(step))
             }
             Err(fault) => {

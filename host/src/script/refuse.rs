@@ -8,15 +8,20 @@ use super::{Language, ScriptProblem};
 
 /// Shell commands that a model writes as if it had a terminal.
 const COMMANDS: [&str; 36] = [
-    "apt", "awk", "bash", "brew", "cat", "cd", "chmod", "cp", "curl", "deno", "docker", "echo", "export", "find", "git",
-    "grep", "head", "jq", "ls", "make", "mkdir", "mv", "node", "npm", "npx", "pip", "pip3", "psql", "pwd", "python",
-    "python3", "rm", "sed", "sudo", "tail", "wget",
+    "apt", "awk", "bash", "brew", "cat", "cd", "chmod", "cp", "curl", "deno", "docker", "echo", "export",
+    "find", "git", "grep", "head", "jq", "ls", "make", "mkdir", "mv", "node", "npm", "npx", "pip", "pip3",
+    "psql", "pwd", "python", "python3", "rm", "sed", "sudo", "tail", "wget",
 ];
 
 /// There is a Python runner in the contract, and none in this build.
 pub(super) fn python() -> ScriptProblem {
-    let hint = "write it in JavaScript or TypeScript: `await tools.server.tool({...})`, and `return` the result";
-    ScriptProblem::new("script-language", "the script is Python, and this build has no Python runner yet", hint.to_owned())
+    let hint =
+        "write it in JavaScript or TypeScript: `await tools.server.tool({...})`, and `return` the result";
+    ScriptProblem::new(
+        "script-language",
+        "the script is Python, and this build has no Python runner yet",
+        hint.to_owned(),
+    )
 }
 
 fn shell() -> ScriptProblem {
@@ -94,10 +99,27 @@ fn command(line: &str) -> bool {
     }
     // A variable of that name in an expression: `find = x`, `head + 1`, `export const`.
     let rest = rest.trim_start_matches(' ');
-    let javascript = ["=", "+ ", "- ", "* ", "(", ".", "[", ";", ",", ":", "?", "&&", "||", "++", "--", "in ", "of "];
-    let exported = ["const", "default", "function", "async", "class", "let", "var", "{", "*", "type", "interface", "enum"];
+    let javascript =
+        ["=", "+ ", "- ", "* ", "(", ".", "[", ";", ",", ":", "?", "&&", "||", "++", "--", "in ", "of "];
+    let exported = [
+        "const",
+        "default",
+        "function",
+        "async",
+        "class",
+        "let",
+        "var",
+        "{",
+        "*",
+        "type",
+        "interface",
+        "enum",
+    ];
     let declares = word == "export" && exported.iter().any(|other| rest.starts_with(other));
-    !declares && (!javascript.iter().any(|other| rest.starts_with(other)) || line.starts_with("cd .") || line.starts_with("ls ."))
+    !declares
+        && (!javascript.iter().any(|other| rest.starts_with(other))
+            || line.starts_with("cd .")
+            || line.starts_with("ls ."))
 }
 
 /// Whether a line is a statement of Python and of nothing else we know.
@@ -111,9 +133,22 @@ fn statement(line: &str) -> bool {
         return name(module) && !names.is_empty();
     }
     block
-        && ["def ", "async def ", "class ", "elif ", "if ", "for ", "while ", "with ", "try", "except", "else", "finally"]
-            .iter()
-            .any(|word| line.starts_with(word))
+        && [
+            "def ",
+            "async def ",
+            "class ",
+            "elif ",
+            "if ",
+            "for ",
+            "while ",
+            "with ",
+            "try",
+            "except",
+            "else",
+            "finally",
+        ]
+        .iter()
+        .any(|word| line.starts_with(word))
         || (line.starts_with("def ") || line.starts_with("async def ")) && line.contains("):")
         || line.starts_with("elif ")
 }
@@ -135,15 +170,21 @@ fn calls(text: &str) -> Option<String> {
 
 fn call(value: &Value) -> Option<String> {
     let inner = value.get("function").filter(|inner| inner.is_object()).unwrap_or(value);
-    let name = ["tool", "name", "tool_name", "toolName", "function"].iter().find_map(|key| inner.get(key)?.as_str())?;
-    let arguments = ["arguments", "args", "input", "parameters", "params", "tool_input"].iter().find_map(|key| inner.get(key));
+    let name = ["tool", "name", "tool_name", "toolName", "function"]
+        .iter()
+        .find_map(|key| inner.get(key)?.as_str())?;
+    let arguments = ["arguments", "args", "input", "parameters", "params", "tool_input"]
+        .iter()
+        .find_map(|key| inner.get(key));
     // A thing with a name alone is data, unless it says that it is a tool.
     if arguments.is_none() && inner.get("tool").is_none() && value.get("function").is_none() {
         return None;
     }
     let arguments = match arguments {
         // OpenAI's calls carry their arguments as text.
-        Some(Value::String(text)) => serde_json::from_str(text).unwrap_or_else(|_| Value::Object(Default::default())),
+        Some(Value::String(text)) => {
+            serde_json::from_str(text).unwrap_or_else(|_| Value::Object(Default::default()))
+        }
         Some(value) => value.clone(),
         None => Value::Object(Default::default()),
     };

@@ -16,17 +16,22 @@ pub(super) fn strip(code: &str) -> Result<(String, Step), Fault> {
         let checked = SemanticBuilder::new().with_excess_capacity(2.0).with_enum_eval(true).build(&program);
         let scoping = checked.semantic.into_scoping();
         let path = Path::new("script.ts");
-        let done =
-            Transformer::new(allocator, path, &TransformOptions::default()).build_with_scoping(scoping, &mut program);
+        let done = Transformer::new(allocator, path, &TransformOptions::default())
+            .build_with_scoping(scoping, &mut program);
         if let Some(diagnostic) = done.diagnostics.first() {
             return Err(Fault::syntax(code, diagnostic));
         }
-        let options = CodegenOptions { source_map_path: Some(path.to_path_buf()), ..CodegenOptions::default() };
+        let options =
+            CodegenOptions { source_map_path: Some(path.to_path_buf()), ..CodegenOptions::default() };
         let printed = Codegen::new().with_options(options).build(&program);
         let tokens = printed.map.iter().flat_map(|map| map.get_tokens());
         let step = Step::mapped(tokens.map(|token| {
-            let segment =
-                Segment { column: token.get_dst_col(), line: token.get_src_line(), from: token.get_src_col(), copied: false };
+            let segment = Segment {
+                column: token.get_dst_col(),
+                line: token.get_src_line(),
+                from: token.get_src_col(),
+                copied: false,
+            };
             (token.get_dst_line(), segment)
         }));
         Ok((printed.code, step))

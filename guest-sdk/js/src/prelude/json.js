@@ -3,6 +3,8 @@
 (function (host, lib) {
   "use strict";
   const stringify = lib.stringify;
+  /// Objects within objects. What reads JSON on the other side takes about this much.
+  const DEEPEST = 100;
 
   const plain = /^[A-Za-z_$][\w$]*$/;
   const step = (key, inArray) => inArray ? `[${key}]` : plain.test(key) ? `.${key}` : `[${stringify(key)}]`;
@@ -63,6 +65,7 @@
       else if (item instanceof RegExp) return String(item);
       else if (lib.URLSearchParams && item instanceof lib.URLSearchParams) return String(item);
       if (holders.includes(item)) fail(key, ["itself (a cycle)", "return only the parts you need"]);
+      if (holders.length === DEEPEST) throw new RangeError(`${subject} is nested more than ${DEEPEST} levels deep`);
       holders.push(item);
       keys.push(key);
       return item;

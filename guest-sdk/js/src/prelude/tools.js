@@ -62,7 +62,7 @@
       const got = args === null ? "null" : Array.isArray(args) ? "an array" : `a ${typeof args}`;
       throw new TypeError(`${label} takes one object with the tool's arguments by name, such as {"id": 7}; it was given ${got}`);
     }
-    const text = lib.encode(args, `the arguments of ${label}`);
+    const text = lib.encode(args, `the argument object of ${label}`);
     if (text[0] !== "{") throw new TypeError(`${label} takes one object with the tool's arguments; its toJSON gave something else`);
     return text;
   };

@@ -88,7 +88,10 @@ impl WasiView for State {
 }
 
 impl State {
-    fn pending(&mut self, answer: impl Future<Output = Answer> + Send + 'static) -> Result<Resource<Pending>> {
+    fn pending(
+        &mut self,
+        answer: impl Future<Output = Answer> + Send + 'static,
+    ) -> Result<Resource<Pending>> {
         let seen = self.seen.clone();
         let task = tokio::spawn(async move {
             let answer = answer.await;
@@ -123,7 +126,9 @@ async fn answer(name: String, arguments: String) -> Answer {
             },
         }),
         "test/raw" => Ok(args["text"].as_str().unwrap_or_default().into()),
-        "crm/list" | "my-server/some.tool" => Ok(json!([{"id": 1, "name": "Ada"}, {"id": 2, "name": "Bob"}]).to_string()),
+        "crm/list" | "my-server/some.tool" => {
+            Ok(json!([{"id": 1, "name": "Ada"}, {"id": 2, "name": "Bob"}]).to_string())
+        }
         _ => Err(refuse(ErrorCode::UnknownTool, format!("no upstream has a tool named {name}"))),
     }
 }
@@ -153,7 +158,9 @@ impl tools::HostPending for State {
 
 impl catalog::Host for State {
     fn search(&mut self, query: String, limit: u32) -> Result<Resource<Pending>> {
-        self.pending(async move { Ok(json!([{"name": "crm/list", "query": query, "limit": limit}]).to_string()) })
+        self.pending(
+            async move { Ok(json!([{"name": "crm/list", "query": query, "limit": limit}]).to_string()) },
+        )
     }
 
     fn describe(&mut self, tool: String) -> Result<Resource<Pending>> {
@@ -243,7 +250,9 @@ pub(crate) fn run_for(source: &str, limit: Duration) -> Ran {
     let stdout = MemoryOutputPipe::new(1 << 20);
     let stderr = MemoryOutputPipe::new(1 << 20);
     wasi.stdout(stdout.clone()).stderr(stderr.clone());
-    for (name, perms) in [("input", FsPerms::ReadOnly), ("workspace", FsPerms::ReadWrite), ("out", FsPerms::ReadWrite)] {
+    for (name, perms) in
+        [("input", FsPerms::ReadOnly), ("workspace", FsPerms::ReadWrite), ("out", FsPerms::ReadWrite)]
+    {
         let folder = folders.path().join(name);
         std::fs::create_dir(&folder).unwrap();
         if name == "input" {
@@ -312,27 +321,4 @@ pub(crate) fn printed(source: &str) -> String {
     let ran = run(source);
     assert!(matches!(ran.end, End::Value(_)), "{source}\n{:?}", ran.end);
     ran.stdout
-}
-pub(crate) fn bench() {
-    let (engine, pre) = runner();
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    runtime.block_on(async {
-        for source in ["return 1+1", "return await tools.test.echo({a: 'x'.repeat(1000)})", "for (let i = 0; i < 1000; i++) await tools.test.echo({a: 'x'.repeat(1000)})"] {
-            let mut times = Vec::new();
-            for _ in 0..if source.starts_with("for") { 10 } else { 400 } {
-                let started = Instant::now();
-                let state = State { wasi: WasiCtxBuilder::new().build(), table: ResourceTable::new(), limits: StoreLimitsBuilder::new().memory_size(64 << 20).build(), seen: Arc::default() };
-                let mut store = Store::new(engine, state);
-                store.limiter(|state| &mut state.limits);
-                store.set_epoch_deadline(1);
-                store.epoch_deadline_async_yield_and_update(1);
-                let runner = pre.instantiate_async(&mut store).await.unwrap();
-                runner.call_run_source(&mut store, source).await.unwrap().unwrap();
-                drop(store);
-                times.push(started.elapsed());
-            }
-            times.sort();
-            println!("{source}: median {:?} min {:?}", times[times.len() / 2], times[0]);
-        }
-    });
 }

@@ -3,10 +3,10 @@
 #![allow(clippy::unwrap_used)]
 
 mod calls;
+mod dialects;
 mod errors;
 mod files;
 mod globals;
 mod host;
 mod limits;
 mod values;
-mod tmp;

@@ -9,10 +9,16 @@ fn the_returned_value_is_json() {
     assert_eq!(value("return 1 + 1"), json!(2));
     assert_eq!(value("// only a comment"), json!(null));
     assert_eq!(value("return undefined"), json!(null));
-    assert_eq!(value("return {a: [1, 'x', null, true], u: undefined, n: NaN}"), json!({"a": [1, "x", null, true], "n": null}));
+    assert_eq!(
+        value("return {a: [1, 'x', null, true], u: undefined, n: NaN}"),
+        json!({"a": [1, "x", null, true], "n": null})
+    );
     assert_eq!(value("return new Date(0)"), json!("1970-01-01T00:00:00.000Z"));
     assert_eq!(value("return 'é\\ud800'"), json!("é\u{fffd}"));
-    assert_eq!(value("return ['\\\\ud800', {'\\udfff': '\\\\\\ud800'}, '😀']"), json!(["\\ud800", {"\u{fffd}": "\\\u{fffd}"}, "😀"]));
+    assert_eq!(
+        value("return ['\\\\ud800', {'\\udfff': '\\\\\\ud800'}, '😀']"),
+        json!(["\\ud800", {"\u{fffd}": "\\\u{fffd}"}, "😀"])
+    );
     assert_eq!(value("return await tools.test.echo({x: '\\ud800'})"), json!({"x": "\u{fffd}"}));
     assert_eq!(value("return new Promise(r => setTimeout(r, 5, {late: 1}))"), json!({"late": 1}));
 }
@@ -41,12 +47,17 @@ fn things_that_json_would_lose_are_refused_with_their_place() {
 
 #[test]
 fn the_same_object_twice_is_no_cycle() {
-    assert_eq!(value("const x = {n: 1}; return {a: x, b: [x, x]}"), json!({"a": {"n": 1}, "b": [{"n": 1}, {"n": 1}]}));
+    assert_eq!(
+        value("const x = {n: 1}; return {a: x, b: [x, x]}"),
+        json!({"a": {"n": 1}, "b": [{"n": 1}, {"n": 1}]})
+    );
 }
 
 #[test]
 fn a_caught_error_can_be_returned() {
-    let got = value("try { await tools.test.fail({}) } catch (e) { return [e, new RangeError('r', {cause: 'c'})] }");
+    let got = value(
+        "try { await tools.test.fail({}) } catch (e) { return [e, new RangeError('r', {cause: 'c'})] }",
+    );
     assert_eq!(
         got,
         json!([
