@@ -561,8 +561,9 @@ fn broken(problem: &ScriptProblem) -> (Outcome, Value, Option<RunError>) {
 /// The error, with positions in the text as the user wrote it.
 fn script_error(failure: ScriptFailure, prepared: &Prepared, name: &str) -> RunError {
     let place = failure.line.and_then(|line| prepared.map.original(line, failure.column.unwrap_or(1)));
+    let code = if failure.name == "DeadlockError" { "deadlock" } else { "script-error" };
     RunError {
-        code: "script-error".into(),
+        code: code.into(),
         name: failure.name,
         message: failure.message,
         line: place.map(|(line, _)| line),

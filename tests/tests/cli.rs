@@ -217,7 +217,7 @@ fn a_record_tells_the_run() {
     assert!(model.is_number(), "{run:#?}");
     let text = postern.command(&["record", "show", run.id(), "--record-dir", records]);
     assert!(
-        text.exit == exit::OK && text.stdout.contains("t/nope") && text.stdout.contains("t/echo"),
+        text.exit == exit::OK && text.stderr.contains("t/nope") && text.stderr.contains("t/echo"),
         "{text:#?}"
     );
     assert!(postern.records().join(run.id()).is_dir(), "one folder a run");
@@ -279,7 +279,7 @@ fn terminal_control_from_a_script_or_server_is_not_passed_on() {
     let mut postern = Postern::new();
     postern.permissive_guard().server("t", Server::test());
     let source =
-        "try { await tools.t.fail({ message: '\\u001b]0;owned\\u0007\\u001b[2J' }); } catch (e) { throw e; }";
+        "try { await tools.t.fail({ message: 'owned \\u001b]0;title\\u0007\\u001b[2J' }); } catch (e) { throw e; }";
     let script = postern.write("script.js", source);
     let finished = postern.run_raw(&[script.to_str().expect("UTF-8")], &[]);
     let shown = format!("{}{}", finished.stdout, finished.stderr);

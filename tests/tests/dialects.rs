@@ -91,9 +91,9 @@ fn row_23_a_script_comes_from_standard_input_too() {
 fn row_23_what_is_no_script_is_told_what_to_write() {
     let postern = Postern::new();
     for (source, hint) in [
-        (r#"[{"tool": "t/echo", "arguments": {"n": 1}}]"#, "tools."),
-        (r#"{"name": "t.echo", "arguments": {"n": 1}}"#, "tools."),
-        (r#"{"tool_calls": [{"function": {"name": "echo", "arguments": "{}"}}]}"#, "tools."),
+        (r#"[{"tool": "t/echo", "arguments": {"n": 1}}]"#, r#"calltool(\"t/echo\", {\"n\":1})"#),
+        (r#"{"name": "t.echo", "arguments": {"n": 1}}"#, "calltool("),
+        (r#"{"tool_calls": [{"function": {"name": "echo", "arguments": "{}"}}]}"#, "calltool("),
         ("curl -s https://example.com/api | jq .", "tools."),
         ("$ npm install axios\n$ node index.js", "tools."),
         ("#!/bin/bash\nset -e\necho hi", "JavaScript"),

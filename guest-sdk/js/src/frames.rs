@@ -5,8 +5,8 @@
 pub(crate) const FILE: &str = "script.js";
 
 /// What stands before a script on its first line, so that its lines are its own; columns of that
-/// line are corrected here.
-pub(crate) const PREFIX: &str = "(async () => {";
+/// line are corrected here. The parameter is what the host wraps the last expression in.
+pub(crate) const PREFIX: &str = "(async (__postern_value) => {";
 
 /// A place in the script: line and column, both from 1.
 pub(crate) type Position = (u32, u32);

@@ -59,8 +59,10 @@ fn value<'js>(ctx: &Ctx<'js>, lib: &Object<'js>, source: &str) -> Result<String,
     options.filename = Some(frames::FILE.into());
     options.strict = false;
     // One line, so that line numbers are the script's own. The newline ends a trailing `//` comment.
-    let wrapped = format!("{}{source}\n}})()", frames::PREFIX);
-    let main: Promise = ctx.eval_with_options(wrapped, options).catch(ctx)?;
+    let wrapped = format!("{}{source}\n}})", frames::PREFIX);
+    let script: Function = ctx.eval_with_options(wrapped, options).catch(ctx)?;
+    let implied: Function = lib.get("implied").catch(ctx)?;
+    let main: Promise = script.call((implied,)).catch(ctx)?;
     finish(ctx, lib, &main)?;
     let result: Value = match main.result() {
         Some(result) => result.catch(ctx)?,
@@ -221,13 +223,18 @@ pub(crate) fn now() -> f64 {
 }
 
 /// Writes a line to stdout (1) or stderr (2).
-pub(crate) fn write(fd: u32, mut text: String) {
-    text.push('\n');
+pub(crate) fn write(fd: u32, text: String) {
+    // Two writes: a line break pushed onto a long text would make a second copy of it.
+    let line = |stream: &mut dyn Write| {
+        stream.write_all(text.as_bytes())?;
+        stream.write_all(b"\n")?;
+        stream.flush()
+    };
     // Not println!: it panics, that is, traps, once the host takes no more. What the host does not
     // take it has counted, and the script goes on.
     let _ = match fd {
-        2 => std::io::stderr().write_all(text.as_bytes()),
-        _ => std::io::stdout().write_all(text.as_bytes()).and_then(|()| std::io::stdout().flush()),
+        2 => line(&mut std::io::stderr()),
+        _ => line(&mut std::io::stdout()),
     };
 }
 

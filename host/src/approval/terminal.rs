@@ -46,7 +46,7 @@ fn ask(request: &ApprovalRequest) -> std::io::Result<Decision> {
     let mut output = terminal;
     output.write_all(question(request).as_bytes())?;
     loop {
-        output.write_all(b"Approve this call? [y]es / [n]o / no, because ... : ")?;
+        output.write_all(b"Approve this call? yes / No / no, because ... : ")?;
         let mut line = String::new();
         if input.read_line(&mut line)? == 0 {
             return Ok(Decision::Denied("the question was closed without an answer".into()));
@@ -62,6 +62,9 @@ fn read_answer(line: &str) -> Option<Decision> {
     let line = line.trim();
     if line.eq_ignore_ascii_case("y") || line.eq_ignore_ascii_case("yes") {
         return Some(Decision::Approved);
+    }
+    if line.is_empty() {
+        return Some(Decision::Denied("no answer was given".into()));
     }
     let (word, reason) = line.split_once([' ', ',', ':']).unwrap_or((line, ""));
     if !word.eq_ignore_ascii_case("n") && !word.eq_ignore_ascii_case("no") {
@@ -106,7 +109,8 @@ mod tests {
         assert_eq!(read_answer("no, because It is Late\n"), Some(Decision::Denied("It is Late".into())));
         assert_eq!(read_answer("n wrong account"), Some(Decision::Denied("wrong account".into())));
         assert!(matches!(read_answer("n"), Some(Decision::Denied(_))));
-        for unclear in ["", "yeah", "ok", "maybe", "yes please", "n\u{fc}"] {
+        assert!(matches!(read_answer("\n"), Some(Decision::Denied(_))));
+        for unclear in ["yeah", "ok", "maybe", "yes please", "n\u{fc}"] {
             assert_ne!(read_answer(unclear), Some(Decision::Approved), "{unclear}");
         }
     }

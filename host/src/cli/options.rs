@@ -13,10 +13,10 @@ use crate::config::units::{parse_bytes, parse_duration};
 #[derive(Debug, Args)]
 pub(super) struct ConfigOptions {
     /// The configuration; without it, postern.toml in the current folder if there is one
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", global = true)]
     pub(super) config: Option<PathBuf>,
     /// A file with `mcpServers`, as Claude Desktop, Cursor and VS Code write it
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", global = true)]
     pub(super) mcp_config: Vec<PathBuf>,
 }
 

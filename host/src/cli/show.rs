@@ -42,11 +42,11 @@ pub(super) fn live_call(call: &CallReport) {
 
 /// A finished run.
 pub(super) fn report(report: &Report, records: bool) {
-    anstream::print!("{}", report.stdout);
+    anstream::print!("{}", harmless(&report.stdout));
     if report.stdout_truncated {
         note(&format!("standard output was cut; it was {} bytes long", report.stdout_bytes));
     }
-    anstream::eprint!("{}", report.stderr);
+    anstream::eprint!("{}", harmless(&report.stderr));
     if report.stderr_truncated {
         note(&format!("standard error was cut; it was {} bytes long", report.stderr_bytes));
     }
@@ -56,18 +56,18 @@ pub(super) fn report(report: &Report, records: bool) {
             (Some(line), None) => format!(" (line {line})"),
             _ => String::new(),
         };
-        eprintln!("{} {}: {}{place}", "error:".red().bold(), error.name, error.message);
+        eprintln!("{} {}: {}{place}", "error:".red().bold(), harmless(&error.name), harmless(&error.message));
         if !error.stack.is_empty() {
-            eprintln!("{}", error.stack.trim_end().dimmed());
+            eprintln!("{}", harmless(error.stack.trim_end()).dimmed());
         }
     } else if !report.value.is_null() {
         match &report.value {
-            Value::String(text) => println!("{text}"),
+            Value::String(text) => println!("{}", harmless(text)),
             value => print_json(value),
         }
     }
     for warning in &report.warnings {
-        eprintln!("{} {warning}", "warning:".yellow().bold());
+        eprintln!("{} {}", "warning:".yellow().bold(), harmless(warning));
     }
     if !report.calls.is_empty() {
         eprintln!("\n{}", calls(&report.calls));
@@ -157,6 +157,13 @@ pub(super) fn one_line(text: &str) -> String {
         return flat;
     }
     flat.chars().take(LINE - 1).chain(['…']).collect()
+}
+
+/// What a script or a server wrote, without the control characters that would let it move the
+/// cursor, change the title or repaint what Postern says.
+fn harmless(text: &str) -> String {
+    let text = anstream::adapter::strip_str(text).to_string();
+    text.chars().map(|c| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c }).collect()
 }
 
 /// The guard's scores as bars.

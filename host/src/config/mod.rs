@@ -88,7 +88,7 @@ impl Config {
     pub fn read(path: &Path) -> Result<Self> {
         let fault = |message: String| Error::Config { path: path.to_owned(), message };
         let text = std::fs::read_to_string(path).map_err(|e| fault(format!("cannot be read: {e}")))?;
-        let mut config: Self = toml::from_str(&text).map_err(|e| fault(e.to_string()))?;
+        let mut config: Self = toml::from_str(&text).map_err(|e| fault(without_values(&e, &text)))?;
         config.digest.update(text.as_bytes());
         config.make_absolute(path.parent().unwrap_or(Path::new("")));
         for (name, server) in &config.servers {
@@ -186,6 +186,19 @@ impl Config {
     }
 }
 
+/// The error with its place, but without the value that stands there: it may be a key.
+fn without_values(error: &toml::de::Error, text: &str) -> String {
+    let Some(span) = error.span() else { return error.message().to_owned() };
+    let before = &text[..span.start];
+    let (line, column) = (before.matches('\n').count() + 1, before.chars().rev().take_while(|c| *c != '\n').count() + 1);
+    let value = text.get(span).unwrap_or_default().trim_matches(['"', '\'']);
+    let message = match value.len() {
+        0..=3 => error.message().to_owned(),
+        _ => error.message().replace(value, "..."),
+    };
+    format!("line {line}, column {column}: {message}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -210,7 +223,8 @@ mod tests {
         for (text, hint) in [
             ("[limits]\nwall_tiem = \"1s\"", "line 2"),
             ("[guard.thresholds]\nblock_unsafe = 2", "block_unsafe"),
-            ("[limits]\nmemory = \"lots\"", "lots"),
+            ("[limits]\nmemory = \"lots\"", "256MiB"),
+            ("[servers.a]\nargs = \"sk-secret\"", "line 2"),
             ("allow_tools = [\"search\"]", "server/tool"),
             ("[approval]\nmode = \"always\"", "line 2"),
             ("x", "line 1"),
@@ -218,6 +232,7 @@ mod tests {
             let error = read(text).unwrap_err();
             assert_eq!(error.code(), "config-invalid", "{text}");
             assert!(error.to_string().contains(hint), "{text}: {error}");
+            assert!(!error.to_string().contains("sk-secret"), "{error}");
         }
     }
 

@@ -2,10 +2,10 @@
 //! and bounded.
 
 /// The most of one result that is kept: its beginning and its end.
-const HEAD: usize = 48 << 10;
-const TAIL: usize = 16 << 10;
-/// The most in all. A check must stay below what the guard reads.
-const TOTAL: usize = 2 << 20;
+const HEAD: usize = 768 << 10;
+const TAIL: usize = 256 << 10;
+/// The most in all. A check, with this as JSON text, must stay below what the guard reads.
+const TOTAL: usize = 1536 << 10;
 
 /// Results of earlier calls, as `[server.tool] result` lines.
 #[derive(Debug, Default)]
@@ -82,10 +82,10 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_marked() {
         let mut context = Context::default();
-        context.add("a", "b", &"é".repeat(60 << 10));
+        context.add("a", "b", &"é".repeat(600 << 10));
         assert!(context.incomplete() && context.text().len() < HEAD + TAIL + 100);
         for _ in 0..100 {
-            context.add("a", "b", &"x".repeat(60 << 10));
+            context.add("a", "b", &"x".repeat(600 << 10));
         }
         assert!(context.text().len() <= TOTAL);
     }

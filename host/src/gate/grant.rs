@@ -62,6 +62,11 @@ impl Grants {
         self.0.iter().any(|pattern| pattern.matches(server, tool))
     }
 
+    /// Whether any tool of the server may be called.
+    pub fn any_of(&self, server: &str) -> bool {
+        self.0.iter().any(|pattern| pattern.server.matches(server))
+    }
+
     /// The patterns, as written.
     pub fn patterns(&self) -> Vec<String> {
         self.0.iter().map(Pattern::to_string).collect()

@@ -142,7 +142,7 @@ impl Inner {
 
     async fn steps(&self, attempt: &mut Attempt<'_>, tool: &str, arguments: &str) -> Answer {
         let (server, name) = resolve::parse(tool, &self.parts.upstreams)?;
-        self.parts.grants.check(server, name)?;
+        self.grant(server, name).await?;
         schema::check_size(arguments, &self.parts.limits)?;
         let definition = attempt.timed(|t| &mut t.resolve_ms, self.parts.upstreams.tool(server, name)).await?;
         attempt.definition = Some(definition.digest().to_owned());
@@ -155,6 +155,19 @@ impl Inner {
         }
         let result = self.dispatch(attempt, &call).await?;
         self.result(attempt, &call, result)
+    }
+
+    /// Step 2. A name that its server does not have is said to be unknown rather than not granted, but
+    /// only of a server that this run may talk to anyway.
+    async fn grant(&self, server: &str, name: &str) -> Result<(), ToolError> {
+        let Err(refused) = self.parts.grants.check(server, name) else { return Ok(()) };
+        if self.parts.grants.any_of(server)
+            && let Err(error) = self.parts.upstreams.tool(server, name).await
+            && error.code == ToolErrorCode::UnknownTool
+        {
+            return Err(error);
+        }
+        Err(refused)
     }
 
     /// Asks a person. The run's clock stands still meanwhile.

@@ -79,8 +79,11 @@ fn config(pooling: bool) -> Config {
             .total_stacks(MAX_RUNS)
             .max_memory_size(4 << 30)
             .table_elements(20_000)
-            .linear_memory_keep_resident(1 << 20)
-            .async_stack_keep_resident(64 << 10);
+            // What a trivial script touches stays mapped, so that the next one takes no page faults.
+            .linear_memory_keep_resident(2 << 20)
+            .table_keep_resident(64 << 10)
+            .async_stack_keep_resident(64 << 10)
+            .pagemap_scan(wasmtime::Enabled::Auto);
         config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
     }
     config

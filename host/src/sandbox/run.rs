@@ -232,7 +232,12 @@ fn ending(end: End, guest: &Guest, workspace: &Workspace) -> (Ending, Vec<String
 /// script that caught the refusal and failed later of something else is not misreported.
 fn caused_by(kind: LimitKind, failure: &ScriptFailure) -> bool {
     match kind {
-        LimitKind::Memory => failure.message.contains("out of memory") || failure.name == "MemoryError",
+        // Where not even an error object can be made, QuickJS throws null.
+        LimitKind::Memory => {
+            failure.message.contains("out of memory")
+                || failure.message.starts_with("thrown null")
+                || failure.name == "MemoryError"
+        }
         _ => failure.message.contains("ENOSPC") || failure.message.to_lowercase().contains("no space"),
     }
 }

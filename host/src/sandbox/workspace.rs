@@ -140,7 +140,7 @@ pub struct Workspace {
     /// Deleted when this is dropped.
     private: tempfile::TempDir,
     /// What /input itself shows: copies of single files, and an empty folder for each folder, over
-    /// which the real one is mounted. None without inputs.
+    /// which the real one is mounted. None without inputs, and for a single folder.
     staging: Option<tempfile::TempDir>,
     out: PathBuf,
     inputs: Vec<Input>,
@@ -160,7 +160,11 @@ impl Workspace {
             .prefix("postern-")
             .tempdir_in(&parent)
             .map_err(|source| Error::Io { doing: "cannot make a workspace in", path: parent, source })?;
-        let staging = if inputs.is_empty() { None } else { Some(stage(inputs)?) };
+        let staging = match inputs {
+            [] => None,
+            [one] if one.path.is_dir() => None,
+            several => Some(stage(several)?),
+        };
         let quota = |path: &Path, max_bytes| {
             let dir = Dir::open_ambient_dir(path, ambient_authority())
                 .map_err(|source| Error::Io { doing: "cannot open", path: path.to_owned(), source })?;
@@ -187,8 +191,11 @@ impl Workspace {
         };
         open(self.private.path(), "/workspace", FsPerms::ReadWrite)?;
         open(&self.out, "/out", FsPerms::ReadWrite)?;
-        if let Some(staging) = &self.staging {
-            open(staging.path(), "/input", FsPerms::ReadOnly)?;
+        match (&self.staging, self.inputs.first()) {
+            (Some(staging), _) => open(staging.path(), "/input", FsPerms::ReadOnly)?,
+            // A single folder is /input itself, and can be reached by its name too.
+            (None, Some(folder)) => open(&folder.path, "/input", FsPerms::ReadOnly)?,
+            (None, None) => {}
         }
         for input in self.inputs.iter().filter(|input| input.path.is_dir()) {
             open(&input.path, &format!("/input/{}", input.name), FsPerms::ReadOnly)?;

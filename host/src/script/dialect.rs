@@ -36,6 +36,17 @@ pub(super) fn one(code: &str) -> Result<(String, Step), Fault> {
     })
 }
 
+/// Gives a name to a function without one that a text begins with. As a statement it is no syntax,
+/// and models write it all the same.
+pub(super) fn name_function(code: &str) -> Option<(String, Step)> {
+    let trimmed = code.trim_start();
+    let rest = trimmed.strip_prefix("async").map_or(trimmed, str::trim_start).strip_prefix("function")?;
+    let at = code.len() - rest.len();
+    rest.trim_start().starts_with('(').then(|| {
+        lines::apply(code, vec![Edit { at, remove: 0, insert: format!(" {}", MAIN[0]) }], "")
+    })
+}
+
 struct Rewrite<'c> {
     code: &'c str,
     edits: Vec<Edit>,

@@ -179,6 +179,10 @@ fn part_of(text: &str, language: Option<Language>, part: fence::Part<'_>) -> Res
     };
     parse::guarded(&code, || {
         let map = LineMap::below(part.first_line - 1);
+        let (code, map) = match dialect::name_function(&code) {
+            Some((named, step)) => (named, map.then(step)),
+            None => (code.clone(), map),
+        };
         if let Some(whole) = refuse::json_object(&code) {
             let (source, edits) = whole;
             return Ok(Prepared { source, language: Language::JavaScript, map: map.then(edits) });

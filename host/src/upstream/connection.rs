@@ -88,7 +88,7 @@ impl Connection {
         let started = Instant::now();
         let redactor = config.redactor();
         let events = Arc::new(Events::default());
-        let noise = Arc::new(stdio::Noise::default());
+        let noise = Arc::new(stdio::Noise::of(name));
         let handler = Handler(events.clone());
         let (running, process) = match &config.transport {
             Transport::Stdio { command, args, env, cwd } => {

@@ -23,13 +23,21 @@ const LAST_OUTPUT: Duration = Duration::from_millis(200);
 const PIPE_BYTES: usize = 256 * 1024;
 
 /// Lines that were no messages.
-#[derive(Default)]
-pub(super) struct Noise(Mutex<(u64, Vec<u8>)>);
+pub(super) struct Noise {
+    server: String,
+    /// How many, and how the first began.
+    seen: Mutex<(u64, Vec<u8>)>,
+}
 
 impl Noise {
+    /// None so far, of this server.
+    pub(super) fn of(server: &str) -> Self {
+        Self { server: server.to_owned(), seen: Mutex::default() }
+    }
+
     /// One warning for all of them.
     pub(super) fn summary(&self, redactor: &Redactor) -> Option<String> {
-        let noise = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let noise = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let (count, first) = &*noise;
         (*count > 0).then(|| {
             let first = redactor.clean(&String::from_utf8_lossy(first), 120);
@@ -85,12 +93,13 @@ struct Inbound {
 
 impl Observer for Inbound {
     fn noise(&mut self, beginning: &[u8]) {
-        let mut noise = self.noise.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut noise = self.noise.seen.lock().unwrap_or_else(PoisonError::into_inner);
         noise.0 += 1;
         if noise.0 == 1 {
             noise.1 = beginning.to_vec();
             tracing::warn!(
-                "a server writes to its standard output what is no protocol message; it is skipped"
+                "server `{}` writes to its standard output what is no protocol message; it is skipped",
+                self.noise.server
             );
         }
     }

@@ -79,10 +79,10 @@
   // this call. It was perhaps never meant as a result (`map.set(...)`), so it may be anything.
   let implied = false;
   lib.notes = [];
-  lib.global("__postern_value", (value) => {
+  lib.implied = (value) => {
     implied = true;
     return value;
-  });
+  };
 
   /// JSON text of what the script gave.
   lib.result = (value) => {

@@ -1,0 +1,119 @@
+//! What a run costs in a process that is warm: `cargo xtask bench`. Figures are in docs/performance.md.
+//!
+//! - `start`: instance + trivial script + drop, in the sandbox alone and through the host with workspace
+//!   (no record, no guard)
+//! - `call`: one tool call of 1 KB to a tool of this process and back, without guard; the script makes
+//!   1,000 in a row, and what it costs without them is taken off
+
+#![allow(clippy::unwrap_used, missing_docs, reason = "a benchmark may fail loudly")]
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use criterion::{Criterion, criterion_group, criterion_main};
+use postern::sandbox::{Answer, Door, Limits, Reply, RunClock, Runners, Sandbox, Workspace};
+use postern::upstream::{LocalServer, ToolDefinition, ToolResult};
+use postern::{Config, Host, Script, ToolError, ToolErrorCode};
+use serde_json::{Map, Value, json};
+
+/// Calls of one script in `call`.
+const CALLS: u32 = 1_000;
+
+/// Gives back what it was given.
+struct Echo;
+
+#[async_trait]
+impl LocalServer for Echo {
+    fn tools(&self) -> Vec<ToolDefinition> {
+        vec![ToolDefinition::new("bench", "echo", json!({"type": "object"}))]
+    }
+
+    async fn call(&self, _: &str, arguments: Map<String, Value>) -> Result<ToolResult, ToolError> {
+        Ok(ToolResult::value(Value::Object(arguments)))
+    }
+}
+
+/// A door that nothing goes through.
+struct Closed;
+
+impl Door for Closed {
+    fn call(&self, _: String, _: String) -> Reply {
+        Box::pin(async { Answer::Err(ToolError::new(ToolErrorCode::UnknownTool, "there are no tools")) })
+    }
+
+    fn search(&self, _: String, _: u32) -> Reply {
+        self.call(String::new(), String::new())
+    }
+
+    fn describe(&self, _: String) -> Reply {
+        self.call(String::new(), String::new())
+    }
+}
+
+fn host() -> Host {
+    let mut config = Config::default();
+    config.limits.max_calls = u32::MAX;
+    Host::builder(config).without_guard().without_records().local_server("bench", Arc::new(Echo)).build().unwrap()
+}
+
+async fn run(host: &Host, text: &str) {
+    let report = host.run(Script::new(text)).await.unwrap();
+    assert!(report.error.is_none(), "{:?}", report.error);
+}
+
+fn start(c: &mut Criterion) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let mut group = c.benchmark_group("start");
+
+    let sandbox = Sandbox::new(Runners::find()).unwrap();
+    let runner = sandbox.runners().javascript(&sandbox).unwrap();
+    let (out, limits) = (tempfile::tempdir().unwrap(), Limits::default());
+    let workspace = Workspace::create(out.path(), &[], &limits).unwrap();
+    let door: Arc<dyn Door> = Arc::new(Closed);
+    group.bench_function("sandbox", |b| {
+        b.to_async(&runtime).iter(|| async {
+            let clock = RunClock::default();
+            sandbox.run(&runner, "return 1+1", Arc::clone(&door), &workspace, &limits, &clock).await.unwrap()
+        });
+    });
+
+    let host = host();
+    group.bench_function("host", |b| b.to_async(&runtime).iter(|| run(&host, "return 1+1")));
+    group.finish();
+}
+
+fn call(c: &mut Criterion) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let host = host();
+    // {"p":"..."} is 1,024 bytes of JSON.
+    let script = |count: u32| {
+        format!("const p = 'x'.repeat(1016); for (let i = 0; i < {count}; i++) await tools.bench.echo({{ p }});")
+    };
+    let (with, without) = (script(CALLS), script(0));
+    let mut group = c.benchmark_group("call");
+    group.sample_size(20).measurement_time(Duration::from_secs(10));
+    group.bench_function("1 KB", |b| {
+        b.iter_custom(|rounds| {
+            // Runs on a worker, as in a server: what is in `block_on` itself is woken more slowly.
+            let (host, with, without) = (host.clone(), with.clone(), without.clone());
+            let total = runtime.spawn(async move {
+                let mut total = Duration::ZERO;
+                for _ in 0..rounds {
+                    let began = Instant::now();
+                    run(&host, &without).await;
+                    let empty = began.elapsed();
+                    let began = Instant::now();
+                    run(&host, &with).await;
+                    total += began.elapsed().saturating_sub(empty) / CALLS;
+                }
+                total
+            });
+            runtime.block_on(total).unwrap()
+        });
+    });
+    group.finish();
+}
+
+criterion_group!(benches, start, call);
+criterion_main!(benches);
