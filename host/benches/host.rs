@@ -54,7 +54,12 @@ impl Door for Closed {
 fn host() -> Host {
     let mut config = Config::default();
     config.limits.max_calls = u32::MAX;
-    Host::builder(config).without_guard().without_records().local_server("bench", Arc::new(Echo)).build().unwrap()
+    Host::builder(config)
+        .without_guard()
+        .without_records()
+        .local_server("bench", Arc::new(Echo))
+        .build()
+        .unwrap()
 }
 
 async fn run(host: &Host, text: &str) {
@@ -88,7 +93,9 @@ fn call(c: &mut Criterion) {
     let host = host();
     // {"p":"..."} is 1,024 bytes of JSON.
     let script = |count: u32| {
-        format!("const p = 'x'.repeat(1016); for (let i = 0; i < {count}; i++) await tools.bench.echo({{ p }});")
+        format!(
+            "const p = 'x'.repeat(1016); for (let i = 0; i < {count}; i++) await tools.bench.echo({{ p }});"
+        )
     };
     let (with, without) = (script(CALLS), script(0));
     let mut group = c.benchmark_group("call");

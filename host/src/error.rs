@@ -100,9 +100,17 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Script { hint, .. } => hint.clone(),
-            Self::RunnerMissing { .. } => Some("run `cargo xtask setup` in the source tree, or set POSTERN_RUNNERS".into()),
+            Self::RunnerMissing { .. } => {
+                Some("run `cargo xtask setup` in the source tree, or set POSTERN_RUNNERS".into())
+            }
             Self::Guard(_) => Some("`postern doctor` says what is missing".into()),
-            Self::Config { .. } | Self::Setting(_) | Self::Check { .. } | Self::Io { .. } | Self::Component { .. } | Self::Sandbox(_) | Self::Record { .. } => None,
+            Self::Config { .. }
+            | Self::Setting(_)
+            | Self::Check { .. }
+            | Self::Io { .. }
+            | Self::Component { .. }
+            | Self::Sandbox(_)
+            | Self::Record { .. } => None,
         }
     }
 }

@@ -15,8 +15,8 @@ use crate::guard::{Guard, WorkerGuard};
 use crate::record::{Closing, Manifest, Record};
 use crate::report::{Outcome, Report, RunError, UsageReport, ms};
 use crate::sandbox::{
-    ArtifactFile, CompiledRunner, Door, Ending, Finished, Input, LimitKind, Limits, RunClock, Runners, Sandbox, ScriptFailure,
-    Workspace,
+    ArtifactFile, CompiledRunner, Door, Ending, Finished, Input, LimitKind, Limits, RunClock, Runners,
+    Sandbox, ScriptFailure, Workspace,
 };
 use crate::script::{self, Language, Prepared, ScriptProblem};
 use crate::upstream::{LocalServer, Upstreams};
@@ -286,7 +286,8 @@ impl Host {
     /// If it cannot be read, or is no longer what the report says.
     pub fn artifact(&self, report: &Report, artifact: &ArtifactFile) -> Result<Vec<u8>> {
         let records = self.settings.records.as_deref();
-        let records = records.ok_or_else(|| Error::Setting("artifacts are kept with the record, and none is kept".into()))?;
+        let records = records
+            .ok_or_else(|| Error::Setting("artifacts are kept with the record, and none is kept".into()))?;
         crate::record::artifact(records, &report.run, artifact)
     }
 
@@ -460,7 +461,11 @@ fn report(
     };
     let (outcome, value, error) = match (prepared, ending) {
         (Preparation::Broken(problem), _) => broken(problem),
-        (_, None) => (Outcome::Cancelled, Value::Null, Some(plain_error("cancelled", "Cancelled", "the run was given up"))),
+        (_, None) => (
+            Outcome::Cancelled,
+            Value::Null,
+            Some(plain_error("cancelled", "Cancelled", "the run was given up")),
+        ),
         (Preparation::Ready(prepared), Some(ending)) => outcome(ending, prepared, name, gate, limits),
     };
     let (stdout, stderr) = (finished.stdout, finished.stderr);
@@ -502,11 +507,14 @@ fn outcome(
                 (Outcome::ScriptError, Value::Null, Some(plain_error("script-error", "ValueError", &message)))
             }
         },
-        Ending::Limit(kind) => {
-            (Outcome::Limit, Value::Null, Some(plain_error(kind.code(), "LimitError", &kind.describe(limits))))
-        }
+        Ending::Limit(kind) => (
+            Outcome::Limit,
+            Value::Null,
+            Some(plain_error(kind.code(), "LimitError", &kind.describe(limits))),
+        ),
         Ending::Failed(failure) => {
-            let tool_error = failure.tool_error.as_deref().and_then(|text| serde_json::from_str::<ToolError>(text).ok());
+            let tool_error =
+                failure.tool_error.as_deref().and_then(|text| serde_json::from_str::<ToolError>(text).ok());
             let mut error = script_error(failure, prepared, name);
             let outcome = match tool_error.map(|error| error.code) {
                 Some(ToolErrorCode::CallLimit) if gate.calls_exhausted() => {

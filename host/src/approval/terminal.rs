@@ -80,7 +80,11 @@ fn question(request: &ApprovalRequest) -> String {
     for (name, value) in &request.arguments {
         let value = visible(&value.to_string());
         let shown: String = value.chars().take(SHOWN).collect();
-        let cut = if shown.len() < value.len() { format!(" ... ({} bytes in all)", value.len()) } else { String::new() };
+        let cut = if shown.len() < value.len() {
+            format!(" ... ({} bytes in all)", value.len())
+        } else {
+            String::new()
+        };
         text.push_str(&format!("    {}: {shown}{cut}\n", visible(name)));
     }
     if !request.intent.is_empty() {
@@ -94,7 +98,12 @@ fn question(request: &ApprovalRequest) -> String {
 
 /// The text with control characters made visible: what is asked must not repaint the question.
 fn visible(text: &str) -> String {
-    let hidden = |c: char| c.is_control() || ('\u{200b}'..='\u{200f}').contains(&c) || ('\u{202a}'..='\u{202e}').contains(&c) || ('\u{2066}'..='\u{2069}').contains(&c);
+    let hidden = |c: char| {
+        c.is_control()
+            || ('\u{200b}'..='\u{200f}').contains(&c)
+            || ('\u{202a}'..='\u{202e}').contains(&c)
+            || ('\u{2066}'..='\u{2069}').contains(&c)
+    };
     text.chars().flat_map(|c| if hidden(c) { c.escape_unicode().collect() } else { vec![c] }).collect()
 }
 

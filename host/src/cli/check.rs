@@ -92,10 +92,11 @@ impl Answer {
 
 async fn one(asker: Asker, path: &Path, json: bool) -> Result<Exit> {
     let mut text = String::new();
-    open(path)?
-        .take(MAX_CHECK_BYTES as u64 + 1)
-        .read_to_string(&mut text)
-        .map_err(|source| Error::Io { doing: "cannot read", path: path.to_owned(), source })?;
+    open(path)?.take(MAX_CHECK_BYTES as u64 + 1).read_to_string(&mut text).map_err(|source| Error::Io {
+        doing: "cannot read",
+        path: path.to_owned(),
+        source,
+    })?;
     let answer = asker.ask(parse(&text)?).await?;
     if json {
         show::print_json(&answer.json());
@@ -105,7 +106,13 @@ async fn one(asker: Asker, path: &Path, json: bool) -> Result<Exit> {
     show::reasons(&answer.judgement.reasons);
     show::scores(&answer.scores);
     let model = &answer.model;
-    let summary = format!("model {} ({}) on {} · {:.0} ms", model.version, &model.sha256[..12], model.device, answer.ms);
+    let summary = format!(
+        "model {} ({}) on {} · {:.0} ms",
+        model.version,
+        &model.sha256[..12],
+        model.device,
+        answer.ms
+    );
     println!("  {}", summary.dimmed());
     Ok(Exit::Done)
 }
@@ -113,13 +120,16 @@ async fn one(asker: Asker, path: &Path, json: bool) -> Result<Exit> {
 /// A line that is no check is answered with an error; the others are not harmed by it. A guard that
 /// is down ends it all.
 async fn many(asker: Asker, path: &Path) -> Result<Exit> {
-    let lines = std::io::BufReader::new(open(path)?).lines().filter(|line| !matches!(line, Ok(text) if text.trim().is_empty()));
+    let lines = std::io::BufReader::new(open(path)?)
+        .lines()
+        .filter(|line| !matches!(line, Ok(text) if text.trim().is_empty()));
     let mut bad = false;
     let mut answers = futures::stream::iter(lines)
         .map(|line| {
             let asker = asker.clone();
             async move {
-                let line = line.map_err(|source| Error::Io { doing: "cannot read", path: path.to_owned(), source })?;
+                let line =
+                    line.map_err(|source| Error::Io { doing: "cannot read", path: path.to_owned(), source })?;
                 match parse(&line) {
                     Ok(check) => Ok(asker.ask(check).await?.json()),
                     Err(error) => Ok(json!({"error": {"code": error.code(), "message": error.to_string()}})),
@@ -149,6 +159,10 @@ fn open(path: &Path) -> Result<Box<dyn Read + Send>> {
     if path.as_os_str() == "-" {
         return Ok(Box::new(std::io::stdin()));
     }
-    let file = std::fs::File::open(path).map_err(|source| Error::Io { doing: "cannot read", path: path.to_owned(), source })?;
+    let file = std::fs::File::open(path).map_err(|source| Error::Io {
+        doing: "cannot read",
+        path: path.to_owned(),
+        source,
+    })?;
     Ok(Box::new(file))
 }

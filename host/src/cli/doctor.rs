@@ -83,10 +83,17 @@ async fn guard(config: &Config) -> Finding {
         Ok(model) => Finding {
             name,
             ok: true,
-            detail: format!("model {} ({}) on {}", model.version, &model.sha256[..12.min(model.sha256.len())], model.device),
+            detail: format!(
+                "model {} ({}) on {}",
+                model.version,
+                &model.sha256[..12.min(model.sha256.len())],
+                model.device
+            ),
             more: json!(model),
         },
-        Err(down) => Finding { name, ok: false, detail: down.message, more: json!({"code": "guard-unavailable"}) },
+        Err(down) => {
+            Finding { name, ok: false, detail: down.message, more: json!({"code": "guard-unavailable"}) }
+        }
     }
 }
 
@@ -115,7 +122,10 @@ fn describe(status: &ServerStatus) -> String {
     let protocol = status.protocol.as_deref().map(|version| format!(", MCP {version}")).unwrap_or_default();
     let problems = match status.problems.len() {
         0 => String::new(),
-        n => format!(", {n} problems: {}", status.problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")),
+        n => format!(
+            ", {n} problems: {}",
+            status.problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+        ),
     };
     format!("{}{protocol}, {} tools, {} ms{problems}", status.transport, status.tools, status.connect_ms)
 }

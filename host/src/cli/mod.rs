@@ -104,6 +104,7 @@ fn start_log() {
     if !asked.is_some_and(|asked| asked.contains("rmcp")) {
         filter = filter.with_target("rmcp", LevelFilter::OFF);
     }
-    let format = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_target(false).without_time();
+    let format =
+        tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_target(false).without_time();
     tracing_subscriber::registry().with(format.with_filter(filter)).init();
 }

@@ -9,9 +9,9 @@ use serde_json::json;
 
 use super::exit::Exit;
 use super::show;
+use crate::Result;
 use crate::config::Config;
 use crate::record;
-use crate::Result;
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
@@ -67,7 +67,13 @@ fn show_record(read: &record::Read) {
     let manifest = &read.manifest;
     println!("{} {}", "run".bold(), manifest.run);
     println!("  {:12} {}", "started", manifest.started);
-    println!("  {:12} {} ({}, sha256 {})", "script", manifest.script, manifest.language, short(&manifest.script_sha256));
+    println!(
+        "  {:12} {} ({}, sha256 {})",
+        "script",
+        manifest.script,
+        manifest.language,
+        short(&manifest.script_sha256)
+    );
     if !manifest.intent.is_empty() {
         println!("  {:12} {}", "intent", manifest.intent);
     }
@@ -76,7 +82,10 @@ fn show_record(read: &record::Read) {
     }
     println!("  {:12} {}", "granted", manifest.allow_tools.join(", "));
     let runner = short(&manifest.runner_blake3);
-    println!("  {:12} postern {}, wasmtime {}, runner {runner}", "versions", manifest.postern, manifest.wasmtime);
+    println!(
+        "  {:12} postern {}, wasmtime {}, runner {runner}",
+        "versions", manifest.postern, manifest.wasmtime
+    );
     match &read.closing {
         Some(closing) => {
             if let Some(guard) = &closing.guard {

@@ -17,7 +17,9 @@ const LINE: usize = 100;
 /// Says what went wrong: on standard error for people, as a document on standard output for machines.
 pub(super) fn error(error: &Error, json: bool) -> Exit {
     if json {
-        print_json(&json!({"error": {"code": error.code(), "message": error.to_string(), "hint": error.hint()}}));
+        print_json(
+            &json!({"error": {"code": error.code(), "message": error.to_string(), "hint": error.hint()}}),
+        );
     } else {
         eprintln!("{} {error}", "error:".red().bold());
         if let Some(hint) = error.hint() {

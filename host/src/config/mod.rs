@@ -92,7 +92,8 @@ impl Config {
         config.digest.update(text.as_bytes());
         config.make_absolute(path.parent().unwrap_or(Path::new("")));
         for (name, server) in &config.servers {
-            let say = |message: &String| Problem { server: name.clone(), tool: None, message: message.clone() };
+            let say =
+                |message: &String| Problem { server: name.clone(), tool: None, message: message.clone() };
             config.problems.extend(server.warnings.iter().map(say));
         }
         for file in std::mem::take(&mut config.mcp_config) {
@@ -152,7 +153,12 @@ impl Config {
     /// If a pattern is none.
     pub fn grants(&self) -> Result<Grants> {
         if !self.allow_tools.is_empty() {
-            return self.allow_tools.iter().map(|p| Pattern::parse(p)).collect::<Result<_>>().map(Grants::new);
+            return self
+                .allow_tools
+                .iter()
+                .map(|p| Pattern::parse(p))
+                .collect::<Result<_>>()
+                .map(Grants::new);
         }
         let of_server = |(name, server): (&String, &ServerConfig)| {
             let patterns = server.grant.as_deref().unwrap_or_default();
@@ -186,17 +192,22 @@ impl Config {
     }
 }
 
-/// The error with its place, but without the value that stands there: it may be a key.
+/// The error with its place and its key, but without the value that stands there: it may be a secret.
 fn without_values(error: &toml::de::Error, text: &str) -> String {
     let Some(span) = error.span() else { return error.message().to_owned() };
     let before = &text[..span.start];
-    let (line, column) = (before.matches('\n').count() + 1, before.chars().rev().take_while(|c| *c != '\n').count() + 1);
+    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+    let (line, column) = (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1);
+    let key =
+        before[line_start..].split_once('=').map(|(key, _)| format!(" ({})", key.trim())).unwrap_or_default();
     let value = text.get(span).unwrap_or_default().trim_matches(['"', '\'']);
-    let message = match value.len() {
-        0..=3 => error.message().to_owned(),
-        _ => error.message().replace(value, "..."),
+    let message = error.message();
+    let about_a_value = ["invalid type: string", "invalid value: string", "unknown variant"];
+    let message = match about_a_value.iter().any(|start| message.starts_with(start)) && !value.is_empty() {
+        true => message.replace(value, "..."),
+        false => message.to_owned(),
     };
-    format!("line {line}, column {column}: {message}")
+    format!("line {line}, column {column}{key}: {message}")
 }
 
 #[cfg(test)]

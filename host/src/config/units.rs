@@ -10,7 +10,8 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
     if let Ok(seconds) = text.trim().parse::<u32>() {
         return Ok(Duration::from_secs(seconds.into()));
     }
-    humantime::parse_duration(text.trim()).map_err(|e| format!("{text:?} is no duration such as 60s or 500ms: {e}"))
+    humantime::parse_duration(text.trim())
+        .map_err(|e| format!("{text:?} is no duration such as 60s or 500ms: {e}"))
 }
 
 /// `256MiB`, `1kB`; a bare number is bytes.
@@ -40,12 +41,17 @@ macro_rules! serde_by_text {
         pub(crate) mod $module {
             use super::*;
 
-            pub(crate) fn serialize<S: serde::Serializer>(value: &$type, serializer: S) -> Result<S::Ok, S::Error> {
+            pub(crate) fn serialize<S: serde::Serializer>(
+                value: &$type,
+                serializer: S,
+            ) -> Result<S::Ok, S::Error> {
                 let write: fn(&$type, S) -> Result<S::Ok, S::Error> = $write;
                 write(value, serializer)
             }
 
-            pub(crate) fn deserialize<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<$type, D::Error> {
+            pub(crate) fn deserialize<'de, D: serde::Deserializer<'de>>(
+                deserializer: D,
+            ) -> Result<$type, D::Error> {
                 #[derive(serde::Deserialize)]
                 #[serde(untagged)]
                 enum Written {

@@ -38,7 +38,12 @@ pub(super) struct Attempt<'a> {
 
 impl<'a> Attempt<'a> {
     /// Writes the attempt down. If that fails, nothing may happen.
-    pub(super) fn begin(inner: &'a Inner, number: u32, tool: &str, arguments: &str) -> Result<Self, ToolError> {
+    pub(super) fn begin(
+        inner: &'a Inner,
+        number: u32,
+        tool: &str,
+        arguments: &str,
+    ) -> Result<Self, ToolError> {
         let arguments = strict_json::for_the_journal(arguments, TEXT_KEPT);
         let index = {
             let mut calls = inner.calls.lock().unwrap_or_else(PoisonError::into_inner);
@@ -73,7 +78,8 @@ impl<'a> Attempt<'a> {
             Err(error) => {
                 let mut attempt = attempt;
                 attempt.verdict = Verdict::Block;
-                let refused = ToolError::new(ToolErrorCode::Blocked, format!("the call cannot be recorded: {error}"));
+                let refused =
+                    ToolError::new(ToolErrorCode::Blocked, format!("the call cannot be recorded: {error}"));
                 attempt.end(Err(refused.clone())).and(Err(refused))
             }
         }

@@ -26,7 +26,10 @@ pub(super) async fn describe(parts: &GateParts, tool: &str) -> Answer {
 
 /// Tools that have every word of the query somewhere, best first: a hit in the name counts most.
 /// An empty query gives all.
-pub(crate) fn rank<'a>(tools: impl Iterator<Item = &'a ToolDefinition>, query: &str) -> Vec<&'a ToolDefinition> {
+pub(crate) fn rank<'a>(
+    tools: impl Iterator<Item = &'a ToolDefinition>,
+    query: &str,
+) -> Vec<&'a ToolDefinition> {
     let words: Vec<String> = query.to_lowercase().split_whitespace().map(str::to_owned).collect();
     let mut found: Vec<(u32, &ToolDefinition)> = tools
         .filter_map(|tool| {
@@ -75,9 +78,12 @@ mod tests {
 
     #[test]
     fn a_hit_in_the_name_comes_first() {
-        let tool = |name: &str, about: &str| ToolDefinition::new("mail", name, json!({})).with_description(about);
-        let tools = [tool("archive", "after you send it"), tool("send", "a message"), tool("list", "messages")];
-        let names = |query: &str| rank(tools.iter(), query).into_iter().map(|t| t.name.as_str()).collect::<Vec<_>>();
+        let tool =
+            |name: &str, about: &str| ToolDefinition::new("mail", name, json!({})).with_description(about);
+        let tools =
+            [tool("archive", "after you send it"), tool("send", "a message"), tool("list", "messages")];
+        let names =
+            |query: &str| rank(tools.iter(), query).into_iter().map(|t| t.name.as_str()).collect::<Vec<_>>();
         assert_eq!(names("send"), ["send", "archive"]);
         assert_eq!(names("Send MESSAGE"), ["send"]);
         assert_eq!(names(""), ["archive", "list", "send"]);

@@ -7,7 +7,11 @@ use crate::ToolError;
 use crate::upstream::{CallOptions, ToolResult};
 
 impl Inner {
-    pub(super) async fn dispatch(&self, attempt: &mut Attempt<'_>, call: &Call) -> Result<ToolResult, ToolError> {
+    pub(super) async fn dispatch(
+        &self,
+        attempt: &mut Attempt<'_>,
+        call: &Call,
+    ) -> Result<ToolResult, ToolError> {
         let _place = attempt.timed(|t| &mut t.queue_ms, self.budget.place()).await?;
         let tool = &call.definition;
         let arguments = call.arguments.clone();

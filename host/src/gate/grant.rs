@@ -25,7 +25,9 @@ impl Pattern {
                 let text = text.to_owned();
                 Ok(Self { server: WildMatch::new(server), tool: WildMatch::new(tool), text })
             }
-            _ => Err(Error::Setting(format!("{text:?} is no tool pattern: write server/tool, such as crm/* or */search"))),
+            _ => Err(Error::Setting(format!(
+                "{text:?} is no tool pattern: write server/tool, such as crm/* or */search"
+            ))),
         }
     }
 
@@ -77,7 +79,9 @@ impl Grants {
             return Ok(());
         }
         let granted = if self.0.is_empty() { "nothing".into() } else { self.patterns().join(", ") };
-        let message = format!("{server}/{tool} is not granted to this run; granted: {granted} (to grant it: --allow-tool '{server}/{tool}', or `grant` of the server in the configuration)");
+        let message = format!(
+            "{server}/{tool} is not granted to this run; granted: {granted} (to grant it: --allow-tool '{server}/{tool}', or `grant` of the server in the configuration)"
+        );
         Err(ToolError::new(ToolErrorCode::NotGranted, message))
     }
 }
@@ -94,7 +98,9 @@ mod tests {
     fn a_pattern_is_of_one_server() {
         let grants = grants(&["a/search", "b/list_*"]);
         assert!(grants.allow("a", "search") && grants.allow("b", "list_x"));
-        for (server, tool) in [("b", "search"), ("a", "search2"), ("a", "list_x"), ("b", "x_list_"), ("ab", "search")] {
+        for (server, tool) in
+            [("b", "search"), ("a", "search2"), ("a", "list_x"), ("b", "x_list_"), ("ab", "search")]
+        {
             assert!(!grants.allow(server, tool), "{server}/{tool}");
         }
         assert!(!Grants::default().allow("a", "search"));

@@ -17,7 +17,10 @@ impl Inner {
         let facts = Facts::of(&check.action, side_effects(&call.definition, trusted));
 
         let scores = attempt.timed(|t| &mut t.guard_ms, guard.score(check)).await.map_err(|down| {
-            let message = format!("{}: the guard cannot be asked, so nothing is let through: {down}", call.definition.id());
+            let message = format!(
+                "{}: the guard cannot be asked, so nothing is let through: {down}",
+                call.definition.id()
+            );
             ToolError::new(ToolErrorCode::GuardUnavailable, message).retryable()
         })?;
         let judgement = judge(&scores, &self.parts.thresholds, facts);

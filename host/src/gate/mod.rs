@@ -144,7 +144,8 @@ impl Inner {
         let (server, name) = resolve::parse(tool, &self.parts.upstreams)?;
         self.grant(server, name).await?;
         schema::check_size(arguments, &self.parts.limits)?;
-        let definition = attempt.timed(|t| &mut t.resolve_ms, self.parts.upstreams.tool(server, name)).await?;
+        let definition =
+            attempt.timed(|t| &mut t.resolve_ms, self.parts.upstreams.tool(server, name)).await?;
         attempt.definition = Some(definition.digest().to_owned());
         let arguments = schema::check(arguments, &definition, &self.parts.limits)?;
         let call = Call { definition, arguments };
@@ -193,7 +194,10 @@ impl Inner {
             )),
             Ok(Decision::Unavailable) => Err(ToolError::new(
                 ToolErrorCode::ApprovalRequired,
-                format!("{}: a person must approve this call ({because}), and nobody can be asked", call.definition.id()),
+                format!(
+                    "{}: a person must approve this call ({because}), and nobody can be asked",
+                    call.definition.id()
+                ),
             )),
             Err(_) => Err(ToolError::new(
                 ToolErrorCode::ApprovalExpired,

@@ -15,7 +15,10 @@ pub(super) fn parse<'a>(tool: &'a str, upstreams: &Upstreams) -> Result<(&'a str
             }
             unknown(format!("{tool:?}: there is no server {server:?}; there is: {}", or_none(names())))
         }
-        _ => unknown(format!("{tool:?} is no tool's name; write \"server/tool\"; servers: {}", or_none(names()))),
+        _ => unknown(format!(
+            "{tool:?} is no tool's name; write \"server/tool\"; servers: {}",
+            or_none(names())
+        )),
     }
 }
 

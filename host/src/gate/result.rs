@@ -42,10 +42,11 @@ impl Inner {
 
     /// Writes a blob into /out and puts its path where the placeholder's name was.
     fn save(&self, tool: &str, blob: &Blob, value: &mut Value) -> std::io::Result<()> {
-        let path = self.parts.artifacts.write(&format!("{tool}-{}", blob.name), &blob.bytes).map_err(|e| {
-            let message = format!("{} of {} bytes cannot be kept: {e}", blob.mime, blob.bytes.len());
-            std::io::Error::new(e.kind(), message)
-        })?;
+        let path =
+            self.parts.artifacts.write(&format!("{tool}-{}", blob.name), &blob.bytes).map_err(|e| {
+                let message = format!("{} of {} bytes cannot be kept: {e}", blob.mime, blob.bytes.len());
+                std::io::Error::new(e.kind(), message)
+            })?;
         replace(value, &blob.name, &path);
         Ok(())
     }

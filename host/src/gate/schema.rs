@@ -27,33 +27,56 @@ pub(super) fn check_size(arguments: &str, limits: &Limits) -> Result<(), ToolErr
 }
 
 /// Reads and checks the arguments.
-pub(super) fn check(text: &str, tool: &ToolDefinition, limits: &Limits) -> Result<Map<String, Value>, ToolError> {
-    let invalid = |message: String| ToolError::new(ToolErrorCode::InvalidArguments, format!("{}: {message}", tool.id()));
-    let value = strict_json::parse(text, limits.max_argument_depth)
-        .map_err(|fault| invalid(format!("the arguments cannot be used: {fault} (at most {} levels)", limits.max_argument_depth)))?;
+pub(super) fn check(
+    text: &str,
+    tool: &ToolDefinition,
+    limits: &Limits,
+) -> Result<Map<String, Value>, ToolError> {
+    let invalid = |message: String| {
+        ToolError::new(ToolErrorCode::InvalidArguments, format!("{}: {message}", tool.id()))
+    };
+    let value = strict_json::parse(text, limits.max_argument_depth).map_err(|fault| {
+        invalid(format!(
+            "the arguments cannot be used: {fault} (at most {} levels)",
+            limits.max_argument_depth
+        ))
+    })?;
     if !value.is_object() {
-        return Err(invalid(format!("the arguments must be an object such as {{\"name\": value}}, not {}", kind(&value))));
+        return Err(invalid(format!(
+            "the arguments must be an object such as {{\"name\": value}}, not {}",
+            kind(&value)
+        )));
     }
     let faults: Vec<(String, String)> = tool
         .argument_validator()
         .iter_errors(&value)
         .take(FAULTS_SHOWN)
-        .map(|fault| (fault.instance_path().to_string(), shorten(&fault.masked().to_string(), fault.to_string())))
+        .map(|fault| {
+            (fault.instance_path().to_string(), shorten(&fault.masked().to_string(), fault.to_string()))
+        })
         .collect();
     match value {
         Value::Object(arguments) if faults.is_empty() => Ok(arguments),
         _ => {
             let lines: Vec<String> = faults
                 .iter()
-                .map(|(path, fault)| if path.is_empty() { fault.clone() } else { format!("{}: {fault}", path.trim_start_matches('/')) })
+                .map(|(path, fault)| {
+                    if path.is_empty() {
+                        fault.clone()
+                    } else {
+                        format!("{}: {fault}", path.trim_start_matches('/'))
+                    }
+                })
                 .collect();
-            let known = tool.input_schema["properties"].as_object().map(|p| p.keys().cloned().collect::<Vec<_>>());
+            let known =
+                tool.input_schema["properties"].as_object().map(|p| p.keys().cloned().collect::<Vec<_>>());
             let known = known.unwrap_or_default();
             let mut message = lines.join("; ");
             if !known.is_empty() {
                 message.push_str(&format!("; its arguments are: {}", known.join(", ")));
             }
-            let faults: Vec<Value> = faults.iter().map(|(path, fault)| json!({"path": path, "fault": fault})).collect();
+            let faults: Vec<Value> =
+                faults.iter().map(|(path, fault)| json!({"path": path, "fault": fault})).collect();
             let details = json!({"faults": faults, "inputSchema": tool.input_schema});
             Err(invalid(message).with_details(details))
         }
@@ -107,7 +130,11 @@ mod tests {
         assert!(fault(r#"{"id": 1, "mood": 1}"#).message.contains("its arguments are: id, mode"));
         assert!(fault("[1]").message.contains("not an array"));
         assert!(fault(r#"{"id": 1, "id": 2}"#).message.contains("twice"));
-        assert!(fault(&format!("{{\"id\": {}1{}}}", "[".repeat(70), "]".repeat(70))).message.contains("64 levels"));
+        assert!(
+            fault(&format!("{{\"id\": {}1{}}}", "[".repeat(70), "]".repeat(70)))
+                .message
+                .contains("64 levels")
+        );
     }
 
     #[test]

@@ -108,7 +108,9 @@ mod tests {
 
     #[test]
     fn reads_what_serde_json_reads() {
-        for text in [r#"{"a": [1, -2, 2.5, true, null, "x"], "b": {"a": {}}}"#, "18446744073709551615", "\"é\"", "[]"] {
+        for text in
+            [r#"{"a": [1, -2, 2.5, true, null, "x"], "b": {"a": {}}}"#, "18446744073709551615", "\"é\"", "[]"]
+        {
             assert_eq!(parse(text, 10).unwrap(), serde_json::from_str::<Value>(text).unwrap());
         }
     }

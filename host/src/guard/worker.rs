@@ -27,8 +27,17 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 const STDERR_KEPT: usize = 4 << 10;
 /// What the worker's environment may hold: enough to find a GPU and its weights, nothing secret.
 const ENVIRONMENT: &[&str] = &[
-    "PATH", "HOME", "LANG", "TMPDIR", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS", "POSTERN_WEIGHTS",
-    "POSTERN_GUARD_DEVICE", "RUST_LOG", "RUST_BACKTRACE",
+    "PATH",
+    "HOME",
+    "LANG",
+    "TMPDIR",
+    "LD_LIBRARY_PATH",
+    "CUDA_VISIBLE_DEVICES",
+    "OMP_NUM_THREADS",
+    "POSTERN_WEIGHTS",
+    "POSTERN_GUARD_DEVICE",
+    "RUST_LOG",
+    "RUST_BACKTRACE",
 ];
 
 /// How to start the worker.
@@ -128,7 +137,9 @@ impl Guard for WorkerGuard {
         let answer = tokio::time::timeout(CHECK_TIME, worker.ask(check)).await;
         match answer.map_err(|_| GuardDown::new("the guard worker did not answer in time"))?? {
             Answer::Scores(scores) => Ok(scores),
-            Answer::Error(failure) => Err(GuardDown::new(format!("the guard worker failed: {}", failure.message))),
+            Answer::Error(failure) => {
+                Err(GuardDown::new(format!("the guard worker failed: {}", failure.message)))
+            }
         }
     }
 
@@ -145,7 +156,12 @@ impl Worker {
     async fn start(options: &WorkerOptions) -> Result<Self, GuardDown> {
         let program = find_program(options);
         let mut command = Command::new(&program);
-        command.env_clear().stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+        command
+            .env_clear()
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
         // Not ours to stop with: a Ctrl-C in the terminal goes to the host, which ends the run in order.
         #[cfg(unix)]
         command.process_group(0);
@@ -162,7 +178,8 @@ impl Worker {
         let mut child = command.spawn().map_err(|e| {
             GuardDown::new(format!("the guard worker {} cannot be started: {e}", program.display()))
         })?;
-        let (Some(stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        let (Some(stdin), Some(stdout), Some(stderr)) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
             return Err(GuardDown::new("the guard worker has no pipes"));
         };
@@ -231,7 +248,8 @@ async fn greeting(stdout: &mut BufReader<ChildStdout>) -> Result<Greeting, Strin
     let mut line = String::new();
     match stdout.take(64 << 10).read_line(&mut line).await {
         Ok(0) => Err("the guard worker ended before it was ready".into()),
-        Ok(_) => serde_json::from_str(&line).map_err(|e| format!("the guard worker's first line means nothing: {e}")),
+        Ok(_) => serde_json::from_str(&line)
+            .map_err(|e| format!("the guard worker's first line means nothing: {e}")),
         Err(e) => Err(format!("the guard worker's first line cannot be read: {e}")),
     }
 }

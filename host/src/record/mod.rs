@@ -115,7 +115,8 @@ impl Record {
     /// If it cannot be written; the gate then lets nothing through, for what is not recorded must
     /// not happen.
     pub fn note(&self, entry: &Entry) -> Result<()> {
-        let fault = |source| Error::Io { doing: "cannot write the journal in", path: self.folder.clone(), source };
+        let fault =
+            |source| Error::Io { doing: "cannot write the journal in", path: self.folder.clone(), source };
         let mut line = serde_json::to_vec(entry).map_err(|e| fault(e.into()))?;
         line.push(b'\n');
         let mut journal = self.journal.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -129,7 +130,11 @@ impl Record {
     pub fn close(&self, closing: &Closing) -> Result<()> {
         let path = self.folder.join("report.json");
         let text = pretty(closing)?;
-        std::fs::write(&path, text).map_err(|source| Error::Io { doing: "cannot write the record", path, source })
+        std::fs::write(&path, text).map_err(|source| Error::Io {
+            doing: "cannot write the record",
+            path,
+            source,
+        })
     }
 
     /// The run's id.
@@ -160,10 +165,12 @@ pub fn read(records: &Path, run: &str) -> Result<Read> {
     let text = |name: &str| {
         std::fs::read_to_string(folder.join(name)).map_err(|e| fault(format!("{name} cannot be read: {e}")))
     };
-    let manifest = serde_json::from_str(&text("run.json")?).map_err(|e| fault(format!("run.json is damaged: {e}")))?;
+    let manifest =
+        serde_json::from_str(&text("run.json")?).map_err(|e| fault(format!("run.json is damaged: {e}")))?;
     let closing = match folder.join("report.json").exists() {
         true => Some(
-            serde_json::from_str(&text("report.json")?).map_err(|e| fault(format!("report.json is damaged: {e}")))?,
+            serde_json::from_str(&text("report.json")?)
+                .map_err(|e| fault(format!("report.json is damaged: {e}")))?,
         ),
         false => None,
     };
@@ -183,7 +190,10 @@ pub fn read(records: &Path, run: &str) -> Result<Read> {
 /// # Errors
 /// If it cannot be read inside the record's own folder, or is not what its digest says.
 pub fn artifact(records: &Path, run: &str, artifact: &ArtifactFile) -> Result<Vec<u8>> {
-    let fault = |message: String| Error::Record { run: run.to_owned(), message: format!("{}: {message}", artifact.path) };
+    let fault = |message: String| Error::Record {
+        run: run.to_owned(),
+        message: format!("{}: {message}", artifact.path),
+    };
     let folder = records.join(find(records, run)?).join("artifacts");
     // Resolved inside the folder, whatever the path says.
     let bytes = Dir::open_ambient_dir(&folder, ambient_authority())
@@ -217,7 +227,8 @@ pub fn list(records: &Path) -> Result<Vec<String>> {
 
 fn find(records: &Path, run: &str) -> Result<String> {
     let fault = |message: &str| Error::Record { run: run.to_owned(), message: message.to_owned() };
-    let mut fits: Vec<_> = list(records)?.into_iter().filter(|id| !run.is_empty() && id.starts_with(run)).collect();
+    let mut fits: Vec<_> =
+        list(records)?.into_iter().filter(|id| !run.is_empty() && id.starts_with(run)).collect();
     match (fits.pop(), fits.len()) {
         (None, _) => Err(fault("there is no such record")),
         (Some(id), 0) => Ok(id),
@@ -227,7 +238,8 @@ fn find(records: &Path, run: &str) -> Result<String> {
 
 /// `records/` in `POSTERN_HOME`, else in the user's folder for state.
 pub fn default_folder() -> PathBuf {
-    let under = |variable: &str| std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let under =
+        |variable: &str| std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
     under("POSTERN_HOME")
         .or_else(|| Some(under("XDG_STATE_HOME")?.join("postern")))
         .or_else(|| Some(under("HOME")?.join(".local/state/postern")))
@@ -244,5 +256,6 @@ fn private_folder() -> DirBuilder {
 }
 
 fn pretty(value: &impl Serialize) -> Result<Vec<u8>> {
-    serde_json::to_vec_pretty(value).map_err(|e| Error::Sandbox(format!("the record cannot be written down: {e}")))
+    serde_json::to_vec_pretty(value)
+        .map_err(|e| Error::Sandbox(format!("the record cannot be written down: {e}")))
 }

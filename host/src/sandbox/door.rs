@@ -64,7 +64,9 @@ impl Pollable for Pending {
             let answer = match task.await {
                 Ok(answer) => answer,
                 // A panic in the gate ends one call and fails closed.
-                Err(_) => Err(ToolError::new(ToolErrorCode::Upstream, "the host failed while it handled this call")),
+                Err(_) => {
+                    Err(ToolError::new(ToolErrorCode::Upstream, "the host failed while it handled this call"))
+                }
             };
             self.answer = Some(answer);
             self.task = None;

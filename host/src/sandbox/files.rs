@@ -9,8 +9,8 @@ use bytes::Bytes;
 use wasmtime::component::{HasData, Resource, ResourceTable};
 use wasmtime_wasi::WasiCtx;
 use wasmtime_wasi::filesystem::{Descriptor, WasiFilesystemCtxView};
-use wasmtime_wasi::p2::bindings::filesystem::{preopens, types};
 use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
+use wasmtime_wasi::p2::bindings::filesystem::{preopens, types};
 use wasmtime_wasi::p2::{
     DynInputStream, DynOutputStream, FsError, FsResult, OutputStream, Pollable, StreamError, StreamResult,
 };
@@ -75,7 +75,13 @@ impl FilesView<'_> {
     }
 
     /// Wraps a stream to a file of a folder with a quota.
-    fn limited(&mut self, fd: &Fd, file: Arc<std::fs::File>, position: Option<u64>, stream: Resource<DynOutputStream>) -> FsResult<Resource<DynOutputStream>> {
+    fn limited(
+        &mut self,
+        fd: &Fd,
+        file: Arc<std::fs::File>,
+        position: Option<u64>,
+        stream: Resource<DynOutputStream>,
+    ) -> FsResult<Resource<DynOutputStream>> {
         let Some(quota) = self.quota(fd).cloned() else { return Ok(stream) };
         let inner = self.table.delete(stream).map_err(FsError::trap)?;
         let limited: DynOutputStream = Box::new(LimitedStream { inner, quota, file, position });
@@ -154,7 +160,10 @@ impl types::Host for FilesView<'_> {
         self.inner().convert_error_code(error)
     }
 
-    fn filesystem_error_code(&mut self, error: Resource<wasmtime::Error>) -> wasmtime::Result<Option<ErrorCode>> {
+    fn filesystem_error_code(
+        &mut self,
+        error: Resource<wasmtime::Error>,
+    ) -> wasmtime::Result<Option<ErrorCode>> {
         self.inner().filesystem_error_code(error)
     }
 }
@@ -276,7 +285,12 @@ impl types::HostDescriptor for FilesView<'_> {
         self.inner().get_type(fd).await
     }
 
-    async fn set_times(&mut self, fd: Fd, access: types::NewTimestamp, modified: types::NewTimestamp) -> FsResult<()> {
+    async fn set_times(
+        &mut self,
+        fd: Fd,
+        access: types::NewTimestamp,
+        modified: types::NewTimestamp,
+    ) -> FsResult<()> {
         self.inner().set_times(fd, access, modified).await
     }
 
@@ -303,7 +317,12 @@ impl types::HostDescriptor for FilesView<'_> {
         self.inner().stat(fd).await
     }
 
-    async fn stat_at(&mut self, fd: Fd, flags: types::PathFlags, path: String) -> FsResult<types::DescriptorStat> {
+    async fn stat_at(
+        &mut self,
+        fd: Fd,
+        flags: types::PathFlags,
+        path: String,
+    ) -> FsResult<types::DescriptorStat> {
         self.inner().stat_at(fd, flags, path).await
     }
 

@@ -140,8 +140,12 @@ impl LimitKind {
     pub fn describe(self, limits: &Limits) -> String {
         match self {
             Self::WallTime => format!("the run took longer than {}", units::show_duration(limits.wall_time)),
-            Self::CpuTime => format!("the script computed longer than {}", units::show_duration(limits.cpu_time)),
-            Self::Memory => format!("the script needed more memory than {}", units::show_bytes(limits.memory)),
+            Self::CpuTime => {
+                format!("the script computed longer than {}", units::show_duration(limits.cpu_time))
+            }
+            Self::Memory => {
+                format!("the script needed more memory than {}", units::show_bytes(limits.memory))
+            }
             Self::Calls => format!("the script made more than {} tool calls", limits.max_calls),
             Self::Workspace => format!(
                 "/workspace grew over {} or {} files",

@@ -2,10 +2,10 @@
 
 use wasmtime::Engine;
 use wasmtime::component::{HasSelf, Linker};
+use wasmtime_wasi::WasiView;
 use wasmtime_wasi::cli::{WasiCli, WasiCliView};
 use wasmtime_wasi::p2::bindings::{cli, filesystem, random};
 use wasmtime_wasi::random::WasiRandom;
-use wasmtime_wasi::WasiView;
 
 use super::bindings::postern::sandbox::{catalog, tools};
 use super::files::GuestFiles;

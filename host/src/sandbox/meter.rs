@@ -133,11 +133,8 @@ mod tests {
                 tokio::task::yield_now().await;
             }
         });
-        let metered = Metered {
-            future: endless.as_mut(),
-            used: Duration::ZERO,
-            limit: Duration::from_millis(20),
-        };
+        let metered =
+            Metered { future: endless.as_mut(), used: Duration::ZERO, limit: Duration::from_millis(20) };
         let end: Option<()> = metered.await;
         assert!(end.is_none());
     }

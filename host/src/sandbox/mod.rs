@@ -26,7 +26,7 @@ pub use engine::Sandbox;
 pub use limits::{LimitKind, Limits};
 pub use output::Captured;
 pub use run::{Ending, Finished, ScriptFailure, Usage};
+pub use runners::cache_dir;
 pub use runners::{CompiledRunner, Runners};
 pub(crate) use workspace::hex;
-pub use runners::cache_dir;
 pub use workspace::{ArtifactFile, ArtifactWriter, Input, Workspace};

@@ -235,7 +235,7 @@ fn caused_by(kind: LimitKind, failure: &ScriptFailure) -> bool {
         // Where not even an error object can be made, QuickJS throws null.
         LimitKind::Memory => {
             failure.message.contains("out of memory")
-                || failure.message.starts_with("thrown null")
+                || (failure.name == "Thrown" && failure.message.starts_with("null"))
                 || failure.name == "MemoryError"
         }
         _ => failure.message.contains("ENOSPC") || failure.message.to_lowercase().contains("no space"),

@@ -10,10 +10,10 @@ use std::sync::{Arc, OnceLock};
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
+use super::Sandbox;
 use super::bindings::RunnerPre;
 use super::run::Guest;
 use super::workspace::hex;
-use super::Sandbox;
 use crate::{Error, Result};
 
 /// Where runners and their compiled code are.
@@ -47,9 +47,13 @@ impl Runners {
     /// The usual places. Components: `POSTERN_RUNNERS`, else `runners/` beside the program, else what
     /// set-up put into the source tree. Compiled code: `compiled/` in [`cache_dir`].
     pub fn find() -> Self {
-        let beside = || Some(std::env::current_exe().ok()?.parent()?.join("runners")).filter(|path| path.is_dir());
+        let beside =
+            || Some(std::env::current_exe().ok()?.parent()?.join("runners")).filter(|path| path.is_dir());
         let source_tree = || Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name(".postern").join("runners");
-        let components = std::env::var_os("POSTERN_RUNNERS").map(PathBuf::from).or_else(beside).unwrap_or_else(source_tree);
+        let components = std::env::var_os("POSTERN_RUNNERS")
+            .map(PathBuf::from)
+            .or_else(beside)
+            .unwrap_or_else(source_tree);
         Self::new(components, cache_dir().join("compiled"))
     }
 
@@ -80,23 +84,23 @@ impl Runners {
         let key = format!("{digest}-{:016x}", settings(&sandbox.engine));
         let component = match load_compiled(&sandbox.engine, &self.cache, &key) {
             Some(component) => component,
-            None => {
-                compile(&sandbox.engine, &wasm, &self.cache, &key)
-                    .map_err(|e| Error::Component { name: path.display().to_string(), message: format!("{e:#}") })?
-            }
+            None => compile(&sandbox.engine, &wasm, &self.cache, &key).map_err(|e| Error::Component {
+                name: path.display().to_string(),
+                message: format!("{e:#}"),
+            })?,
         };
-        let pre = sandbox
-            .linker
-            .instantiate_pre(&component)
-            .and_then(RunnerPre::new)
-            .map_err(|e| Error::Component { name: path.display().to_string(), message: format!("{e:#}") })?;
+        let pre =
+            sandbox.linker.instantiate_pre(&component).and_then(RunnerPre::new).map_err(|e| {
+                Error::Component { name: path.display().to_string(), message: format!("{e:#}") }
+            })?;
         Ok(CompiledRunner { pre: Arc::new(pre), digest: Arc::from(digest.as_str()) })
     }
 }
 
 /// `POSTERN_CACHE`, else `postern` in the user's cache folder.
 pub fn cache_dir() -> PathBuf {
-    let under = |variable: &str| std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let under =
+        |variable: &str| std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
     under("POSTERN_CACHE")
         .or_else(|| Some(under("XDG_CACHE_HOME")?.join("postern")))
         .or_else(|| Some(under("HOME")?.join(".cache/postern")))

@@ -33,11 +33,17 @@ impl Input {
     /// # Errors
     /// If nothing is there, or it has no name (as `/` has none).
     pub fn new(path: &Path) -> Result<Self> {
-        let path = std::fs::canonicalize(path)
-            .map_err(|source| Error::Io { doing: "cannot read the input", path: path.to_owned(), source })?;
+        let path = std::fs::canonicalize(path).map_err(|source| Error::Io {
+            doing: "cannot read the input",
+            path: path.to_owned(),
+            source,
+        })?;
         match path.file_name().and_then(|name| name.to_str()) {
             Some(name) => Ok(Self { name: name.to_owned(), path }),
-            None => Err(Error::Setting(format!("the input {} has no name that a script could use", path.display()))),
+            None => Err(Error::Setting(format!(
+                "the input {} has no name that a script could use",
+                path.display()
+            ))),
         }
     }
 }
@@ -166,8 +172,11 @@ impl Workspace {
             several => Some(stage(several)?),
         };
         let quota = |path: &Path, max_bytes| {
-            let dir = Dir::open_ambient_dir(path, ambient_authority())
-                .map_err(|source| Error::Io { doing: "cannot open", path: path.to_owned(), source })?;
+            let dir = Dir::open_ambient_dir(path, ambient_authority()).map_err(|source| Error::Io {
+                doing: "cannot open",
+                path: path.to_owned(),
+                source,
+            })?;
             Ok::<_, Error>(Arc::new(Quota::new(dir, max_bytes, limits.workspace_files)))
         };
         Ok(Self {
@@ -214,8 +223,11 @@ impl Workspace {
     /// If it cannot be read, or something there is neither file nor folder.
     pub fn artifacts(&self) -> Result<Vec<ArtifactFile>> {
         let mut found = Vec::new();
-        hash_files(&self.out_quota.dir, "/out", &mut found)
-            .map_err(|source| Error::Io { doing: "cannot read the artifacts in", path: self.out.clone(), source })?;
+        hash_files(&self.out_quota.dir, "/out", &mut found).map_err(|source| Error::Io {
+            doing: "cannot read the artifacts in",
+            path: self.out.clone(),
+            source,
+        })?;
         found.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(found)
     }
@@ -226,7 +238,8 @@ fn stage(inputs: &[Input]) -> Result<tempfile::TempDir> {
         let path = path.to_owned();
         move |source| Error::Io { doing: "cannot read the input", path, source }
     };
-    let staging = tempfile::Builder::new().prefix("postern-input-").tempdir().map_err(io(&std::env::temp_dir()))?;
+    let staging =
+        tempfile::Builder::new().prefix("postern-input-").tempdir().map_err(io(&std::env::temp_dir()))?;
     for input in inputs {
         let place = staging.path().join(&input.name);
         if place.exists() {
@@ -291,7 +304,10 @@ impl ArtifactWriter {
         let name = safe_name(name);
         let (stem, extension) = name.rsplit_once('.').unwrap_or((&name, "bin"));
         if !self.0.take(bytes.len() as u64, 1) {
-            return Err(io::Error::new(io::ErrorKind::StorageFull, "it does not fit into the artifact limit"));
+            return Err(io::Error::new(
+                io::ErrorKind::StorageFull,
+                "it does not fit into the artifact limit",
+            ));
         }
         for number in 1..10_000 {
             let name = if number == 1 { name.clone() } else { format!("{stem}-{number}.{extension}") };

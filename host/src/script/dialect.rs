@@ -42,9 +42,9 @@ pub(super) fn name_function(code: &str) -> Option<(String, Step)> {
     let trimmed = code.trim_start();
     let rest = trimmed.strip_prefix("async").map_or(trimmed, str::trim_start).strip_prefix("function")?;
     let at = code.len() - rest.len();
-    rest.trim_start().starts_with('(').then(|| {
-        lines::apply(code, vec![Edit { at, remove: 0, insert: format!(" {}", MAIN[0]) }], "")
-    })
+    rest.trim_start()
+        .starts_with('(')
+        .then(|| lines::apply(code, vec![Edit { at, remove: 0, insert: format!(" {}", MAIN[0]) }], ""))
 }
 
 struct Rewrite<'c> {

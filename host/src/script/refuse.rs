@@ -84,6 +84,13 @@ pub(super) fn after_parsing(text: &str) -> Result<(), ScriptProblem> {
     if count >= 2 || count == 1 && !braces {
         return Err(python());
     }
+    // An apology, say. Whatever a program is, it has some of these.
+    if !text.contains(['(', '{', '[', '=', ';', '`']) {
+        return Err(ScriptProblem::form(
+            "this is prose, and not a script",
+            "write JavaScript or TypeScript; call tools as `await tools.<server>.<tool>({...})`",
+        ));
+    }
     match code().map(str::trim).find(|line| !line.starts_with('#')) {
         Some(line) if command(line) => Err(shell()),
         _ => Ok(()),
