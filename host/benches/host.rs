@@ -16,6 +16,7 @@ use postern::sandbox::{Answer, Door, Limits, Reply, RunClock, Runners, Sandbox, 
 use postern::upstream::{LocalServer, ToolDefinition, ToolResult};
 use postern::{Config, Host, Script, ToolError, ToolErrorCode};
 use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
 
 /// Calls of one script in `call`.
 const CALLS: u32 = 1_000;
@@ -79,7 +80,18 @@ fn start(c: &mut Criterion) {
     group.bench_function("sandbox", |b| {
         b.to_async(&runtime).iter(|| async {
             let clock = RunClock::default();
-            sandbox.run(&runner, "return 1+1", Arc::clone(&door), &workspace, &limits, &clock).await.unwrap()
+            sandbox
+                .run(
+                    &runner,
+                    "return 1+1",
+                    Arc::clone(&door),
+                    &workspace,
+                    &limits,
+                    &clock,
+                    &CancellationToken::new(),
+                )
+                .await
+                .unwrap()
         });
     });
 

@@ -4,23 +4,22 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use postern_check::Thresholds;
-use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 
 use crate::approval::{ApprovalMode, Approver, NobodyApproves, TerminalApprover};
+use crate::conclude::{self, Preparation};
 use crate::config::Config;
 use crate::gate::{Gate, GateParts, Grants, Observer, Pattern};
 use crate::guard::{Guard, WorkerGuard};
 use crate::record::{Closing, Manifest, Record};
-use crate::report::{Outcome, Report, RunError, UsageReport, ms};
+use crate::report::Report;
 use crate::sandbox::{
-    ArtifactFile, CompiledRunner, Door, Ending, Finished, Input, LimitKind, Limits, RunClock, Runners,
-    Sandbox, ScriptFailure, Workspace,
+    ArtifactFile, CompiledRunner, Door, Input, Limits, RunClock, Runners, Sandbox, Workspace,
 };
-use crate::script::{self, Language, Prepared, ScriptProblem};
+use crate::script::Language;
 use crate::upstream::{LocalServer, Upstreams};
-use crate::{Error, Result, ToolError, ToolErrorCode};
+use crate::{Error, Result};
 
 /// How long calls that were given up may take to write down that they were.
 const SETTLE_TIME: std::time::Duration = std::time::Duration::from_millis(200);
@@ -298,7 +297,7 @@ impl Host {
     /// [`Report`].
     pub async fn run(&self, script: Script) -> Result<Report> {
         let run = uuid::Uuid::now_v7().to_string();
-        let prepared = Preparation::of(&script);
+        let prepared = Preparation::of(&script.text, script.language, &script.name);
         let runner = self.sandbox.runners().javascript(&self.sandbox)?;
         let inputs: Vec<Input> = script.inputs.iter().map(|path| Input::new(path)).collect::<Result<_>>()?;
         let manifest = self.manifest(&run, &script, &prepared, &runner, &inputs);
@@ -327,17 +326,14 @@ impl Host {
             Preparation::Ready(prepared) => {
                 self.start_beside(&prepared.source);
                 let door: Arc<dyn Door> = Arc::new(gate.clone());
-                let run = self.sandbox.run(&runner, &prepared.source, door, &workspace, limits, &clock);
-                tokio::select! {
-                    finished = run => Some(finished?),
-                    () = script.cancel.cancelled() => None,
-                }
+                let (source, cancel) = (&prepared.source, &script.cancel);
+                Some(self.sandbox.run(&runner, source, door, &workspace, limits, &clock, cancel).await?)
             }
             Preparation::Broken(_) => None,
         };
         gate.settled(SETTLE_TIME).await;
 
-        let report = report(run, finished, &prepared, &script.name, &gate, &workspace, limits)?;
+        let report = conclude::report(run, finished, &prepared, &script.name, &gate, &workspace, limits)?;
         if let Some(record) = &record {
             let guard = self.guard.as_ref().and_then(|guard| guard.known());
             record.close(&Closing { ended: jiff::Timestamp::now(), guard, report: report.clone() })?;
@@ -351,7 +347,11 @@ impl Host {
         if !source.contains("tools.") && !source.contains("tools[") && !source.contains("callTool") {
             return;
         }
-        let named: Vec<&str> = self.upstreams.server_names().filter(|name| source.contains(name)).collect();
+        let named: Vec<&str> = self
+            .upstreams
+            .server_names()
+            .filter(|name| self.settings.grants.any_of(name) && source.contains(name))
+            .collect();
         if named.is_empty() {
             return;
         }
@@ -407,29 +407,6 @@ impl Host {
     }
 }
 
-/// The script as the runner gets it, or why it has no such form.
-enum Preparation {
-    Ready(Prepared),
-    /// The text is no program: the author's fault, and reported like one.
-    Broken(ScriptProblem),
-}
-
-impl Preparation {
-    fn of(script: &Script) -> Self {
-        match script::prepare(&script.text, script.language, &script.name) {
-            Ok(prepared) => Self::Ready(prepared),
-            Err(problem) => Self::Broken(problem),
-        }
-    }
-
-    fn language(&self) -> &'static str {
-        match self {
-            Self::Ready(prepared) => prepared.language.name(),
-            Self::Broken(_) => "unknown",
-        }
-    }
-}
-
 /// The folder behind /out.
 enum Out {
     Recorded(PathBuf),
@@ -442,151 +419,5 @@ impl Out {
             Self::Recorded(path) => path,
             Self::Temporary(folder) => folder.path(),
         }
-    }
-}
-
-fn report(
-    run: String,
-    finished: Option<Finished>,
-    prepared: &Preparation,
-    name: &str,
-    gate: &Gate,
-    workspace: &Workspace,
-    limits: &Limits,
-) -> Result<Report> {
-    let calls = gate.calls();
-    let (ending, finished) = match finished {
-        Some(finished) => (Some(finished.ending.clone()), finished),
-        None => (None, Finished::nothing()),
-    };
-    let (outcome, value, error) = match (prepared, ending) {
-        (Preparation::Broken(problem), _) => broken(problem),
-        (_, None) => (
-            Outcome::Cancelled,
-            Value::Null,
-            Some(plain_error("cancelled", "Cancelled", "the run was given up")),
-        ),
-        (Preparation::Ready(prepared), Some(ending)) => outcome(ending, prepared, name, gate, limits),
-    };
-    let (stdout, stderr) = (finished.stdout, finished.stderr);
-    Ok(Report {
-        run,
-        outcome,
-        value,
-        error,
-        warnings: finished.warnings,
-        stdout: stdout.text,
-        stdout_bytes: stdout.bytes,
-        stdout_truncated: stdout.truncated,
-        stderr: stderr.text,
-        stderr_bytes: stderr.bytes,
-        stderr_truncated: stderr.truncated,
-        artifacts: workspace.artifacts()?,
-        usage: UsageReport {
-            wall_ms: ms(finished.usage.wall),
-            cpu_ms: ms(finished.usage.cpu),
-            memory_bytes: finished.usage.memory_bytes,
-            calls: u32::try_from(calls.len()).unwrap_or(u32::MAX),
-        },
-        calls,
-    })
-}
-
-fn outcome(
-    ending: Ending,
-    prepared: &Prepared,
-    name: &str,
-    gate: &Gate,
-    limits: &Limits,
-) -> (Outcome, Value, Option<RunError>) {
-    match ending {
-        Ending::Value(text) => match serde_json::from_str(&text) {
-            Ok(value) => (Outcome::Ok, value, None),
-            Err(e) => {
-                let message = format!("the script's value cannot be read: {e}");
-                (Outcome::ScriptError, Value::Null, Some(plain_error("script-error", "ValueError", &message)))
-            }
-        },
-        Ending::Limit(kind) => (
-            Outcome::Limit,
-            Value::Null,
-            Some(plain_error(kind.code(), "LimitError", &kind.describe(limits))),
-        ),
-        Ending::Failed(failure) => {
-            let tool_error =
-                failure.tool_error.as_deref().and_then(|text| serde_json::from_str::<ToolError>(text).ok());
-            let mut error = script_error(failure, prepared, name);
-            let outcome = match tool_error.map(|error| error.code) {
-                Some(ToolErrorCode::CallLimit) if gate.calls_exhausted() => {
-                    error.code = LimitKind::Calls.code().into();
-                    Outcome::Limit
-                }
-                Some(code) => {
-                    error.code = code.as_str().into();
-                    outcome_of(code)
-                }
-                None => Outcome::ScriptError,
-            };
-            (outcome, Value::Null, Some(error))
-        }
-    }
-}
-
-/// What it means for the run that a call failed so and the script did not catch it.
-fn outcome_of(code: ToolErrorCode) -> Outcome {
-    match code {
-        ToolErrorCode::ApprovalRequired => Outcome::ApprovalRequired,
-        ToolErrorCode::Blocked
-        | ToolErrorCode::NotGranted
-        | ToolErrorCode::ApprovalDenied
-        | ToolErrorCode::ApprovalExpired
-        | ToolErrorCode::GuardUnavailable => Outcome::Refused,
-        ToolErrorCode::InvalidArguments
-        | ToolErrorCode::UnknownTool
-        | ToolErrorCode::CallLimit
-        | ToolErrorCode::Timeout
-        | ToolErrorCode::Upstream
-        | ToolErrorCode::Cancelled => Outcome::ScriptError,
-    }
-}
-
-/// A text that is no script at all. One that is broken is the author's error; one of another kind
-/// (a shell line, a list of calls) is refused, with what to write instead.
-fn broken(problem: &ScriptProblem) -> (Outcome, Value, Option<RunError>) {
-    let outcome = if problem.code == "script-syntax" { Outcome::ScriptError } else { Outcome::Refused };
-    let hint = problem.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
-    let error = RunError {
-        code: problem.code.into(),
-        name: problem.name().into(),
-        message: format!("{}{hint}", problem.message),
-        line: problem.line,
-        column: problem.column,
-        stack: problem.excerpt.clone().unwrap_or_default(),
-    };
-    (outcome, Value::Null, Some(error))
-}
-
-/// The error, with positions in the text as the user wrote it.
-fn script_error(failure: ScriptFailure, prepared: &Prepared, name: &str) -> RunError {
-    let place = failure.line.and_then(|line| prepared.map.original(line, failure.column.unwrap_or(1)));
-    let code = if failure.name == "DeadlockError" { "deadlock" } else { "script-error" };
-    RunError {
-        code: code.into(),
-        name: failure.name,
-        message: failure.message,
-        line: place.map(|(line, _)| line),
-        column: place.and_then(|(_, column)| failure.column.map(|_| column)),
-        stack: prepared.map.stack(&failure.stack, name),
-    }
-}
-
-fn plain_error(code: &str, name: &str, message: &str) -> RunError {
-    RunError {
-        code: code.into(),
-        name: name.into(),
-        message: message.into(),
-        line: None,
-        column: None,
-        stack: String::new(),
     }
 }

@@ -4,6 +4,7 @@
 
 pub mod approval;
 pub mod cli;
+mod conclude;
 pub mod config;
 mod error;
 pub mod gate;

@@ -61,7 +61,8 @@ pub struct Report {
 /// Why a run did not finish.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunError {
-    /// For machines: a limit's name, a tool error's code, or `script-error`.
+    /// For machines: a limit's name, a tool error's code, `script-error`, `deadlock`, `script-syntax`,
+    /// `script-form`, `script-language`, `script-too-large` or `cancelled`.
     pub code: String,
     /// The error's class, such as `TypeError`.
     pub name: String,

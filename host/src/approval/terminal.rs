@@ -5,6 +5,7 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use tokio::sync::Mutex;
@@ -30,8 +31,15 @@ impl TerminalApprover {
 #[async_trait]
 impl Approver for TerminalApprover {
     async fn decide(&self, request: ApprovalRequest) -> Decision {
-        let _turn = self.one_at_a_time.lock().await;
-        let asked = tokio::task::spawn_blocking(move || ask(&request)).await;
+        let turn = Arc::clone(&self.one_at_a_time).lock_owned().await;
+        let withdrawn = Withdrawn::default();
+        let seen = Arc::clone(&withdrawn.0);
+        let asked = tokio::task::spawn_blocking(move || {
+            // Kept until the terminal is free again, also when nobody waits for the answer any more.
+            let _turn = turn;
+            ask(&request, &seen)
+        });
+        let asked = asked.await;
         match asked {
             Ok(Ok(decision)) => decision,
             // The terminal went away, or reading it failed.
@@ -40,7 +48,30 @@ impl Approver for TerminalApprover {
     }
 }
 
-fn ask(request: &ApprovalRequest) -> std::io::Result<Decision> {
+/// Set when whoever asked has gone: an answer that comes later belongs to nobody, least of all to the
+/// next question.
+#[derive(Default)]
+struct Withdrawn(Arc<AtomicBool>);
+
+impl Drop for Withdrawn {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Waits until there is something to read; false when the question was withdrawn.
+fn wait_for_input(terminal: &File, withdrawn: &AtomicBool) -> std::io::Result<bool> {
+    let pause = rustix::event::Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+    while !withdrawn.load(Ordering::Relaxed) {
+        let mut watched = [rustix::event::PollFd::new(terminal, rustix::event::PollFlags::IN)];
+        if rustix::event::poll(&mut watched, Some(&pause))? > 0 {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn ask(request: &ApprovalRequest, withdrawn: &AtomicBool) -> std::io::Result<Decision> {
     let terminal = File::options().read(true).write(true).open("/dev/tty")?;
     let mut input = BufReader::new(terminal.try_clone()?);
     let mut output = terminal;
@@ -48,6 +79,10 @@ fn ask(request: &ApprovalRequest) -> std::io::Result<Decision> {
     loop {
         output.write_all(b"Approve this call? yes / No / no, because ... : ")?;
         let mut line = String::new();
+        if input.buffer().is_empty() && !wait_for_input(input.get_ref(), withdrawn)? {
+            output.write_all(b"(withdrawn)\n")?;
+            return Ok(Decision::Unavailable);
+        }
         if input.read_line(&mut line)? == 0 {
             return Ok(Decision::Denied("the question was closed without an answer".into()));
         }

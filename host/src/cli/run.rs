@@ -101,13 +101,13 @@ pub(super) async fn run(options: Options) -> Result<Exit> {
     };
     host.close().await;
     let report = report?;
-    if let Some(out) = &options.out {
-        export(&host, &report, out)?;
-    }
     if options.json {
         show::print_json(&report);
     } else {
         show::report(&report, true);
+    }
+    if let Some(out) = &options.out {
+        export(&host, &report, out)?;
     }
     Ok(Exit::from(report.outcome))
 }

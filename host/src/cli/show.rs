@@ -39,7 +39,7 @@ pub(super) fn print_json(value: &impl serde::Serialize) {
 
 /// One call, when it has its answer.
 pub(super) fn live_call(call: &CallReport) {
-    eprintln!("  {} {} {}  {:.0} ms", mark(call), call.tool, why(call).dimmed(), call.ms);
+    eprintln!("  {} {} {}  {:.0} ms", mark(call), one_line(&call.tool), why(call).dimmed(), call.ms);
 }
 
 /// A finished run.
@@ -77,7 +77,12 @@ pub(super) fn report(report: &Report, records: bool) {
     if !report.artifacts.is_empty() {
         eprintln!("\n{}", "artifacts proposed".bold());
         for artifact in &report.artifacts {
-            eprintln!("  {}  {} bytes  sha256 {}", artifact.path, artifact.bytes, &artifact.sha256[..16]);
+            eprintln!(
+                "  {}  {} bytes  sha256 {}",
+                one_line(&artifact.path),
+                artifact.bytes,
+                &artifact.sha256[..16]
+            );
         }
     }
     let usage = &report.usage;
@@ -112,7 +117,7 @@ fn calls(calls: &[CallReport]) -> Table {
             Verdict::Block => Color::Red,
         });
         let ms = Cell::new(format!("{:.0}", call.ms)).set_alignment(CellAlignment::Right);
-        table.add_row([Cell::new(&call.tool), verdict, Cell::new(why(call)), ms]);
+        table.add_row([Cell::new(one_line(&call.tool)), verdict, Cell::new(why(call)), ms]);
     }
     table
 }

@@ -15,7 +15,7 @@ use crate::approval::{ApprovalMode, DEFAULT_APPROVAL_TIME};
 use crate::gate::{Grants, Pattern};
 use crate::guard::WorkerOptions;
 use crate::sandbox::Limits;
-use crate::upstream::{Problem, ServerConfig, read_mcp_config};
+use crate::upstream::{Problem, ServerConfig, Transport, read_mcp_config};
 use crate::{Error, Result};
 
 /// The name that is looked for in the current folder.
@@ -92,9 +92,15 @@ impl Config {
         config.digest.update(text.as_bytes());
         config.make_absolute(path.parent().unwrap_or(Path::new("")));
         for (name, server) in &config.servers {
+            if let Some(unknown) = server.warnings.iter().find(|warning| warning.contains("no such key")) {
+                return Err(fault(format!("servers.{name}: {unknown}")));
+            }
             let say =
                 |message: &String| Problem { server: name.clone(), tool: None, message: message.clone() };
             config.problems.extend(server.warnings.iter().map(say));
+            if let Transport::Unusable { reason } = &server.transport {
+                config.problems.push(say(reason));
+            }
         }
         for file in std::mem::take(&mut config.mcp_config) {
             config.add_mcp_config(&file)?;
@@ -159,6 +165,11 @@ impl Config {
                 .map(|p| Pattern::parse(p))
                 .collect::<Result<_>>()
                 .map(Grants::new);
+        }
+        if let Some(name) = self.servers.keys().find(|name| name.contains(['*', '?'])) {
+            return Err(Error::Setting(format!(
+                "a server cannot be called {name:?}: * and ? stand for others in patterns"
+            )));
         }
         let of_server = |(name, server): (&String, &ServerConfig)| {
             let patterns = server.grant.as_deref().unwrap_or_default();

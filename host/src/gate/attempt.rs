@@ -3,6 +3,7 @@
 
 use std::future::Future;
 use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use postern_check::{Reason, Scores, Verdict};
@@ -44,7 +45,15 @@ impl<'a> Attempt<'a> {
         tool: &str,
         arguments: &str,
     ) -> Result<Self, ToolError> {
-        let arguments = strict_json::for_the_journal(arguments, TEXT_KEPT);
+        let size = arguments.len() as u64;
+        let take = |room: u64| room.checked_sub(size);
+        let whole = number <= inner.parts.limits.max_calls
+            && size <= inner.parts.limits.max_argument_bytes
+            && inner.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok();
+        let arguments = match whole {
+            true => strict_json::for_the_journal(arguments, TEXT_KEPT),
+            false => strict_json::beginning(arguments, TEXT_KEPT),
+        };
         let index = {
             let mut calls = inner.calls.lock().unwrap_or_else(PoisonError::into_inner);
             calls.push(None);

@@ -34,6 +34,10 @@ impl Budget {
         (number, Err(ToolError::new(ToolErrorCode::CallLimit, message)))
     }
 
+    pub(super) fn made(&self) -> u32 {
+        self.made.load(Ordering::Relaxed)
+    }
+
     pub(super) fn exhausted(&self) -> bool {
         self.made.load(Ordering::Relaxed) > self.max
     }

@@ -5,7 +5,7 @@
 const HEAD: usize = 768 << 10;
 const TAIL: usize = 256 << 10;
 /// The most in all. A check, with this as JSON text, must stay below what the guard reads.
-const TOTAL: usize = 1536 << 10;
+const TOTAL: usize = 1200 << 10;
 
 /// Results of earlier calls, as `[server.tool] result` lines.
 #[derive(Debug, Default)]

@@ -10,7 +10,7 @@ use crate::upstream::ToolDefinition;
 const MOST: u32 = 200;
 
 pub(super) async fn search(parts: &GateParts, query: &str, limit: u32) -> Answer {
-    let catalog = parts.upstreams.catalog().await;
+    let catalog = parts.upstreams.catalog_of(|server| parts.grants.any_of(server)).await;
     let granted = catalog.tools.iter().filter(|tool| parts.grants.allow(&tool.server, &tool.name));
     let found = rank(granted.map(|tool| &**tool), query);
     let shown = found.into_iter().take(limit.min(MOST) as usize).map(summary).collect();

@@ -3,8 +3,8 @@
 
 use super::attempt::Attempt;
 use super::{Call, Inner};
-use crate::ToolError;
 use crate::upstream::{CallOptions, ToolResult};
+use crate::{ToolError, ToolErrorCode};
 
 impl Inner {
     pub(super) async fn dispatch(
@@ -14,6 +14,13 @@ impl Inner {
     ) -> Result<ToolResult, ToolError> {
         let _place = attempt.timed(|t| &mut t.queue_ms, self.budget.place()).await?;
         let tool = &call.definition;
+        // A person may have taken minutes, and the server may have changed its mind meanwhile.
+        let now = self.parts.upstreams.tool(&tool.server, &tool.name).await?;
+        if now.digest() != tool.digest() {
+            let message =
+                format!("{}: the tool's definition changed while this call was being checked", tool.id());
+            return Err(ToolError::new(ToolErrorCode::Blocked, message).retryable());
+        }
         let arguments = call.arguments.clone();
         attempt.dispatched = true;
         let answer = self.parts.upstreams.call(&tool.server, &tool.name, arguments, CallOptions::default());

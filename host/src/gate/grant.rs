@@ -6,7 +6,7 @@ use wildmatch::WildMatch;
 
 use crate::{Error, Result, ToolError, ToolErrorCode};
 
-/// `server/tool`, where `*` stands for any characters.
+/// `server/tool`, where `*` stands for any characters and `?` for one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pattern {
     server: WildMatch,

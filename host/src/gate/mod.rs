@@ -25,6 +25,7 @@ mod result;
 mod schema;
 mod strict_json;
 
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -89,7 +90,14 @@ struct Inner {
     budget: Budget,
     context: Mutex<Context>,
     calls: Mutex<Vec<Option<CallReport>>>,
+    /// Bytes of arguments that may still be kept whole, in the report and the journal.
+    room: AtomicU64,
 }
+
+/// Arguments of one run that are kept whole; later ones are kept in part.
+const ARGUMENTS_KEPT: u64 = 32 << 20;
+/// Calls over the limit that are still written down; after them they are only counted.
+const OVER_KEPT: u32 = 1_000;
 
 /// A call on its way through the steps.
 struct Call {
@@ -101,7 +109,13 @@ impl Gate {
     /// A gate for one run.
     pub fn new(parts: GateParts) -> Self {
         let budget = Budget::new(&parts.limits);
-        Self(Arc::new(Inner { parts, budget, context: Mutex::default(), calls: Mutex::default() }))
+        Self(Arc::new(Inner {
+            parts,
+            budget,
+            context: Mutex::default(),
+            calls: Mutex::default(),
+            room: AtomicU64::new(ARGUMENTS_KEPT),
+        }))
     }
 
     /// Every attempt so far, in order, that has its answer.
@@ -122,6 +136,11 @@ impl Gate {
         let _ = tokio::time::timeout(time, all).await;
     }
 
+    /// Every attempt, also those that were only counted.
+    pub fn attempts(&self) -> u32 {
+        self.0.budget.made()
+    }
+
     /// Whether a call was refused because there had been too many.
     pub fn calls_exhausted(&self) -> bool {
         self.0.budget.exhausted()
@@ -132,6 +151,11 @@ impl Inner {
     /// Passes one call through all steps.
     async fn call(&self, tool: String, arguments: String) -> Answer {
         let (counted, budget) = self.budget.count();
+        if let Err(over) = &budget
+            && counted > self.parts.limits.max_calls.saturating_add(OVER_KEPT)
+        {
+            return Err(over.clone());
+        }
         let mut attempt = Attempt::begin(self, counted, &tool, &arguments)?;
         let passed = match budget {
             Ok(()) => self.steps(&mut attempt, &tool, &arguments).await,

@@ -19,11 +19,14 @@ pub(super) fn parse(text: &str, depth: u32) -> Result<Value, String> {
 
 /// The arguments for the journal: as JSON if they are, else the beginning of the text.
 pub(super) fn for_the_journal(text: &str, keep: usize) -> Value {
-    parse(text, 100).unwrap_or_else(|_| {
-        let end = (0..=keep.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
-        let cut = if end < text.len() { format!("... ({} bytes in all)", text.len()) } else { String::new() };
-        Value::String(format!("{}{cut}", &text[..end]))
-    })
+    parse(text, 100).unwrap_or_else(|_| beginning(text, keep))
+}
+
+/// The beginning of the text, and how long it is.
+pub(super) fn beginning(text: &str, keep: usize) -> Value {
+    let end = (0..=keep.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    let cut = if end < text.len() { format!("... ({} bytes in all)", text.len()) } else { String::new() };
+    Value::String(format!("{}{cut}", &text[..end]))
 }
 
 /// Levels that may still be opened.

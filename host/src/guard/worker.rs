@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use postern_check::{Answer, Check, Failure, Greeting, ModelInfo, Question, Reply, Scores};
+use postern_check::{Answer, Check, Failure, Greeting, MAX_CHECK_BYTES, ModelInfo, Question, Reply, Scores};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::{mpsc, oneshot};
@@ -36,7 +36,8 @@ const ENVIRONMENT: &[&str] = &[
     "OMP_NUM_THREADS",
     "POSTERN_WEIGHTS",
     "POSTERN_GUARD_DEVICE",
-    "RUST_LOG",
+    "POSTERN_GUARD_THREADS",
+    "POSTERN_LOG",
     "RUST_BACKTRACE",
 ];
 
@@ -210,6 +211,11 @@ impl Worker {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let mut line = serde_json::to_vec(&Question { id, check })
             .map_err(|e| GuardDown::new(format!("the check cannot be written down: {e}")))?;
+        if line.len() > MAX_CHECK_BYTES {
+            let message =
+                format!("the check is {} bytes long; the guard reads {MAX_CHECK_BYTES}", line.len());
+            return Err(GuardDown::new(message));
+        }
         line.push(b'\n');
         let (sender, receiver) = oneshot::channel();
         self.waiting.replies.lock().unwrap_or_else(PoisonError::into_inner).insert(id, sender);

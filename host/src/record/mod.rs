@@ -46,7 +46,7 @@ pub struct Manifest {
     pub language: String,
     /// BLAKE3 of the runner component.
     pub runner_blake3: String,
-    /// SHA-256 of the configuration as it was in force.
+    /// SHA-256 over the configuration files; flags are not in it.
     pub config_sha256: String,
     /// What the user asked for.
     pub intent: String,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio_util::sync::CancellationToken;
 use wasmtime::Store;
 use wasmtime::component::ResourceTable;
 use wasmtime_wasi::{WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
@@ -50,6 +51,8 @@ pub enum Ending {
     Failed(ScriptFailure),
     /// A limit was reached.
     Limit(LimitKind),
+    /// It was given up from outside.
+    Cancelled,
 }
 
 /// An error that the script did not catch.
@@ -109,7 +112,8 @@ impl Finished {
 }
 
 impl Sandbox {
-    /// Runs `source` on `runner`. Dropping the future ends the run and gives up its calls.
+    /// Runs `source` on `runner`. Dropping the future ends the run and gives up its calls; `cancel` does so too, and
+    /// what the script had written until then is kept.
     ///
     /// # Errors
     /// If the sandbox itself fails. Whatever the script does is an [`Ending`].
@@ -121,6 +125,7 @@ impl Sandbox {
         workspace: &Workspace,
         limits: &Limits,
         clock: &RunClock,
+        cancel: &CancellationToken,
     ) -> Result<Finished> {
         let _slot = Arc::clone(&self.slots)
             .acquire_owned()
@@ -139,6 +144,7 @@ impl Sandbox {
             biased;
             end = &mut metered => end.map_or(End::Limit(LimitKind::CpuTime), End::Returned),
             () = clock.reaches(limits.wall_time) => End::Limit(LimitKind::WallTime),
+            () = cancel.cancelled() => End::Cancelled,
         };
         let cpu = metered.used;
         drop(call);
@@ -183,6 +189,7 @@ impl Sandbox {
 enum End {
     Returned(wasmtime::Result<Result<Completion, ScriptError>>),
     Limit(LimitKind),
+    Cancelled,
 }
 
 fn ending(end: End, guest: &Guest, workspace: &Workspace) -> (Ending, Vec<String>) {
@@ -200,6 +207,7 @@ fn ending(end: End, guest: &Guest, workspace: &Workspace) -> (Ending, Vec<String
     };
     match end {
         End::Limit(kind) => (Ending::Limit(kind), Vec::new()),
+        End::Cancelled => (Ending::Cancelled, Vec::new()),
         End::Returned(Ok(Ok(completion))) => (Ending::Value(completion.value), completion.warnings),
         End::Returned(Ok(Err(error))) => {
             let warnings = error.warnings;

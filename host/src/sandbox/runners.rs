@@ -76,15 +76,16 @@ impl Runners {
 
     fn load(&self, language: &'static str, file: &str, sandbox: &Sandbox) -> Result<CompiledRunner> {
         let path = self.components.join(file);
-        let wasm = std::fs::read(&path).map_err(|source| match source.kind() {
+        let unreadable = |source: std::io::Error| match source.kind() {
             std::io::ErrorKind::NotFound => Error::RunnerMissing { language, path: path.clone() },
             _ => Error::Io { doing: "cannot read", path: path.clone(), source },
-        })?;
-        let digest = blake3::hash(&wasm).to_hex();
+        };
+        let digest = digest(&path).map_err(unreadable)?;
         let key = format!("{digest}-{:016x}", settings(&sandbox.engine));
         let component = match load_compiled(&sandbox.engine, &self.cache, &key) {
             Some(component) => component,
-            None => compile(&sandbox.engine, &wasm, &self.cache, &key).map_err(|e| Error::Component {
+            None => compile(&sandbox.engine, &std::fs::read(&path).map_err(unreadable)?, &self.cache, &key)
+                .map_err(|e| Error::Component {
                 name: path.display().to_string(),
                 message: format!("{e:#}"),
             })?,
@@ -104,7 +105,15 @@ pub fn cache_dir() -> PathBuf {
     under("POSTERN_CACHE")
         .or_else(|| Some(under("XDG_CACHE_HOME")?.join("postern")))
         .or_else(|| Some(under("HOME")?.join(".cache/postern")))
-        .unwrap_or_else(|| std::env::temp_dir().join("postern-cache"))
+        .unwrap_or_else(|| std::env::temp_dir().join("postern-cache").join(user()))
+}
+
+/// BLAKE3 of a file, in hex. Read in pieces: to have all of it in memory would cost more than the
+/// hashing does.
+fn digest(path: &Path) -> std::io::Result<String> {
+    let mut hash = blake3::Hasher::new();
+    hash.update_reader(std::fs::File::open(path)?)?;
+    Ok(hash.finalize().to_hex().to_string())
 }
 
 /// Stands for everything of the engine that compiled code depends on.
@@ -115,17 +124,39 @@ fn settings(engine: &Engine) -> u64 {
     hasher.finish()
 }
 
+/// Keeps users apart in a folder that all share.
+fn user() -> String {
+    #[cfg(unix)]
+    return rustix::process::geteuid().as_raw().to_string();
+    #[cfg(not(unix))]
+    String::from("user")
+}
+
+/// Whether nobody but this user can have put something into the folder.
+fn is_private(folder: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        std::fs::symlink_metadata(folder).is_ok_and(|there| {
+            there.is_dir() && there.uid() == rustix::process::geteuid().as_raw() && there.mode() & 0o022 == 0
+        })
+    }
+    #[cfg(not(unix))]
+    folder.is_dir()
+}
+
 fn load_compiled(engine: &Engine, cache: &Path, key: &str) -> Option<Component> {
+    if !is_private(cache) {
+        return None;
+    }
     let code = cache.join(format!("{key}.cwasm"));
     let noted = std::fs::read_to_string(cache.join(format!("{key}.blake3"))).ok()?;
-    let mut hash = blake3::Hasher::new();
-    hash.update(&std::fs::read(&code).ok()?);
-    if hash.finalize().to_hex().as_str() != noted.trim() {
+    if digest(&code).ok()? != noted.trim() {
         tracing::warn!(path = %code.display(), "the compiled code is damaged and is made again");
         return None;
     }
-    // SAFETY: the file was written by `compile` below, in this user's own folder, and its content is
-    // what was written: the digest says so. wasmtime itself refuses another version or settings.
+    // SAFETY: the file lies in a folder that only this user can write to, was written there by `store`
+    // below, and is what was written: the digest says so. wasmtime refuses another version or settings.
     #[allow(unsafe_code, reason = "loading compiled code has no safe form")]
     let component = unsafe { Component::deserialize_file(engine, &code) };
     component.ok()
@@ -150,6 +181,9 @@ fn store(cache: &Path, key: &str, code: &[u8]) -> std::io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut folder, 0o700);
     folder.create(cache)?;
+    if !is_private(cache) {
+        return Err(std::io::Error::other("others can write to this folder, or it belongs to somebody else"));
+    }
     // Renamed into place, so that another process never sees half a file.
     let put = |name: String, bytes: &[u8]| -> std::io::Result<()> {
         let mut file = tempfile::NamedTempFile::new_in(cache)?;

@@ -342,8 +342,18 @@ impl Upstreams {
     /// Everything that can be called. Connects all servers, at the same time; one that does not
     /// answer becomes a problem. Disabled ones are left out.
     pub async fn catalog(&self) -> Catalog {
+        self.catalog_of(|_| true).await
+    }
+
+    /// The same of the servers that `wanted` names; the others are not contacted.
+    pub async fn catalog_of(&self, wanted: impl Fn(&str) -> bool) -> Catalog {
         let mut catalog = Catalog::default();
-        let all = self.inner.entries.iter().map(async |(name, entry)| (name, tools_of(entry).await));
+        let all = self
+            .inner
+            .entries
+            .iter()
+            .filter(|(name, _)| wanted(name))
+            .map(async |(name, entry)| (name, tools_of(entry).await));
         for (name, answer) in futures::future::join_all(all).await {
             match answer {
                 Ok(None) => {}
