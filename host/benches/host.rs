@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use criterion::{Criterion, criterion_group, criterion_main};
-use postern::sandbox::{Answer, Door, Limits, Reply, RunClock, Runners, Sandbox, Workspace};
+use postern::sandbox::{Answer, Door, Job, Limits, Reply, RunClock, Runners, Sandbox, Workspace};
 use postern::upstream::{LocalServer, ToolDefinition, ToolResult};
 use postern::{Config, Host, Script, ToolError, ToolErrorCode};
 use serde_json::{Map, Value, json};
@@ -79,19 +79,16 @@ fn start(c: &mut Criterion) {
     let door: Arc<dyn Door> = Arc::new(Closed);
     group.bench_function("sandbox", |b| {
         b.to_async(&runtime).iter(|| async {
-            let clock = RunClock::default();
-            sandbox
-                .run(
-                    &runner,
-                    "return 1+1",
-                    Arc::clone(&door),
-                    &workspace,
-                    &limits,
-                    &clock,
-                    &CancellationToken::new(),
-                )
-                .await
-                .unwrap()
+            let (clock, cancel) = (RunClock::default(), CancellationToken::new());
+            let job = Job {
+                source: "return 1+1",
+                door: Arc::clone(&door),
+                workspace: &workspace,
+                limits: &limits,
+                clock: &clock,
+                cancel: &cancel,
+            };
+            sandbox.run(&runner, job).await.unwrap()
         });
     });
 

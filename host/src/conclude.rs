@@ -92,6 +92,7 @@ fn outcome(
                 (Outcome::ScriptError, Value::Null, Some(plain_error("script-error", "ValueError", &message)))
             }
         },
+        Ending::Cancelled => (Outcome::Cancelled, Value::Null, Some(cancelled())),
         Ending::Limit(kind) => (
             Outcome::Limit,
             Value::Null,

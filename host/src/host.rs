@@ -15,7 +15,7 @@ use crate::guard::{Guard, WorkerGuard};
 use crate::record::{Closing, Manifest, Record};
 use crate::report::Report;
 use crate::sandbox::{
-    ArtifactFile, CompiledRunner, Door, Input, Limits, RunClock, Runners, Sandbox, Workspace,
+    ArtifactFile, CompiledRunner, Door, Input, Job, Limits, RunClock, Runners, Sandbox, Workspace,
 };
 use crate::script::Language;
 use crate::upstream::{LocalServer, Upstreams};
@@ -326,8 +326,15 @@ impl Host {
             Preparation::Ready(prepared) => {
                 self.start_beside(&prepared.source);
                 let door: Arc<dyn Door> = Arc::new(gate.clone());
-                let (source, cancel) = (&prepared.source, &script.cancel);
-                Some(self.sandbox.run(&runner, source, door, &workspace, limits, &clock, cancel).await?)
+                let job = Job {
+                    source: &prepared.source,
+                    door,
+                    workspace: &workspace,
+                    limits,
+                    clock: &clock,
+                    cancel: &script.cancel,
+                };
+                Some(self.sandbox.run(&runner, job).await?)
             }
             Preparation::Broken(_) => None,
         };

@@ -25,7 +25,7 @@ pub use door::{Answer, Door, Reply};
 pub use engine::Sandbox;
 pub use limits::{LimitKind, Limits};
 pub use output::Captured;
-pub use run::{Ending, Finished, ScriptFailure, Usage};
+pub use run::{Ending, Finished, Job, ScriptFailure, Usage};
 pub use runners::cache_dir;
 pub use runners::{CompiledRunner, Runners};
 pub(crate) use workspace::hex;

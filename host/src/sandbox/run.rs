@@ -111,22 +111,29 @@ impl Finished {
     }
 }
 
+/// What one run works with.
+pub struct Job<'a> {
+    /// The script, in the form that `script::prepare` gives.
+    pub source: &'a str,
+    /// Where its calls go.
+    pub door: Arc<dyn Door>,
+    /// Its folders.
+    pub workspace: &'a Workspace,
+    /// Its limits.
+    pub limits: &'a Limits,
+    /// Its wall clock; started when user code starts.
+    pub clock: &'a RunClock,
+    /// Ends the run; what the script had written until then is kept.
+    pub cancel: &'a CancellationToken,
+}
+
 impl Sandbox {
-    /// Runs `source` on `runner`. Dropping the future ends the run and gives up its calls; `cancel` does so too, and
-    /// what the script had written until then is kept.
+    /// Does a job on a runner. Dropping the future ends the run and gives up its calls.
     ///
     /// # Errors
     /// If the sandbox itself fails. Whatever the script does is an [`Ending`].
-    pub async fn run(
-        &self,
-        runner: &CompiledRunner,
-        source: &str,
-        door: Arc<dyn Door>,
-        workspace: &Workspace,
-        limits: &Limits,
-        clock: &RunClock,
-        cancel: &CancellationToken,
-    ) -> Result<Finished> {
+    pub async fn run(&self, runner: &CompiledRunner, job: Job<'_>) -> Result<Finished> {
+        let Job { source, door, workspace, limits, clock, cancel } = job;
         let _slot = Arc::clone(&self.slots)
             .acquire_owned()
             .await

@@ -50,7 +50,7 @@ impl Fault {
             code: "script-syntax",
             message: diagnostic.message.to_string(),
             hint: diagnostic.help.as_ref().map(ToString::to_string),
-            place: offset.map(|offset| lines::place(code, offset as usize)),
+            place: offset.map(|offset| lines::place(code, offset)),
         }
     }
 
