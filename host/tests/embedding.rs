@@ -105,16 +105,17 @@ async fn row_01_busy_runs_leave_room_for_others() {
 /// ComponentizeJS#80, jco#668, StarlingMonkey#321: long-lived instances trapped or grew.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn row_36_thousands_of_calls_in_one_run_do_not_grow() {
-    let host = host(|config| config.limits.max_calls = 20_000);
+    let host = host(|config| config.limits.max_calls = 30_000);
     let text = |calls: u32| {
         format!(
             "for (let i = 0; i < {calls}; i++) await tools.desk.echo({{ i, p: 'x'.repeat(500) }}); return 1;"
         )
     };
-    let few = host.run(Script::new(text(100))).await.unwrap();
     let many = host.run(Script::new(text(5_000))).await.unwrap();
-    assert_eq!((few.value, many.value.clone()), (json!(1), json!(1)));
-    assert!(many.usage.memory_bytes < few.usage.memory_bytes + (4 << 20), "{:?} {:?}", few.usage, many.usage);
+    let more = host.run(Script::new(text(20_000))).await.unwrap();
+    assert_eq!((&many.value, &more.value), (&json!(1), &json!(1)), "{:?}", more.error);
+    // Promises wait for a garbage collection, so there is a plateau and no straight line.
+    assert!(more.usage.memory_bytes < 2 * many.usage.memory_bytes, "{:?} {:?}", many.usage, more.usage);
 
     let report = host
         .run(Script::new(

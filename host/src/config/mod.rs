@@ -209,8 +209,8 @@ fn without_values(error: &toml::de::Error, text: &str) -> String {
     let before = &text[..span.start];
     let line_start = before.rfind('\n').map_or(0, |at| at + 1);
     let (line, column) = (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1);
-    let key =
-        before[line_start..].split_once('=').map(|(key, _)| format!(" ({})", key.trim())).unwrap_or_default();
+    let whole = text[line_start..].lines().next().unwrap_or_default();
+    let key = whole.split_once('=').map(|(key, _)| format!(" ({})", key.trim())).unwrap_or_default();
     let value = text.get(span).unwrap_or_default().trim_matches(['"', '\'']);
     let message = error.message();
     let about_a_value = ["invalid type: string", "invalid value: string", "unknown variant"];

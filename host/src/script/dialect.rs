@@ -62,6 +62,10 @@ impl Rewrite<'_> {
         }
         // A text of one string is a directive to the parser.
         if body.is_empty() {
+            if program.directives.is_empty() {
+                let hint = "write JavaScript or TypeScript; `return` its result";
+                return Err(Fault::of_all("the script is empty", hint));
+            }
             if let Some(last) = program.directives.last().filter(|last| last.directive != "use strict") {
                 self.give(last.expression.span.start, last.expression.span.end, false);
             }

@@ -44,6 +44,11 @@ impl Fault {
         Self { code: "script-form", message: message.into(), hint: Some(hint.into()), place }
     }
 
+    /// The same of the whole text.
+    pub(super) fn of_all(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { code: "script-form", message: message.into(), hint: Some(hint.into()), place: None }
+    }
+
     pub(super) fn syntax(code: &str, diagnostic: &OxcDiagnostic) -> Self {
         let offset = diagnostic.labels.first().map(|label| label.offset() as usize);
         Self {
