@@ -1,5 +1,6 @@
 //! What a run costs in a process that is warm: `cargo xtask bench`. Figures are in docs/performance.md.
 //!
+//! - `process`: a whole `postern run` without tool calls, and `node -e 1`
 //! - `start`: instance + trivial script + drop, in the sandbox alone and through the host with workspace
 //!   (no record, no guard)
 //! - `call`: one tool call of 1 KB to a tool of this process and back, without guard; the script makes
@@ -131,5 +132,33 @@ fn call(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, start, call);
+/// Whole processes: `postern run` of a script that calls no tool, with configuration, workspace and
+/// record, and beside it `node -e 1` where there is a node.
+fn process(c: &mut Criterion) {
+    use std::process::{Command, Stdio};
+    let folder = tempfile::tempdir().unwrap();
+    let (script, config) = (folder.path().join("script.js"), folder.path().join("postern.toml"));
+    std::fs::write(&script, "return 1+1").unwrap();
+    std::fs::write(&config, "[limits]\nwall_time = \"10s\"\n").unwrap();
+    let silent = |command: &mut Command| {
+        let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+        assert!(status.unwrap().success());
+    };
+    let mut group = c.benchmark_group("process");
+    group.bench_function("postern run", |b| {
+        b.iter(|| {
+            let mut postern = Command::new(env!("CARGO_BIN_EXE_postern"));
+            let records = folder.path().join("records");
+            silent(
+                postern.arg("run").arg(&script).arg("--config").arg(&config).arg("--record-dir").arg(records),
+            );
+        });
+    });
+    if Command::new("node").arg("-v").stdout(Stdio::null()).status().is_ok() {
+        group.bench_function("node -e 1", |b| b.iter(|| silent(Command::new("node").args(["-e", "1"]))));
+    }
+    group.finish();
+}
+
+criterion_group!(benches, process, start, call);
 criterion_main!(benches);

@@ -4,7 +4,7 @@ use std::io::{BufRead, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anstream::println;
+use super::print::println;
 use clap::Args;
 use futures::StreamExt;
 use owo_colors::OwoColorize;
@@ -120,9 +120,8 @@ async fn one(asker: Asker, path: &Path, json: bool) -> Result<Exit> {
 /// A line that is no check is answered with an error; the others are not harmed by it. A guard that
 /// is down ends it all.
 async fn many(asker: Asker, path: &Path) -> Result<Exit> {
-    let lines = std::io::BufReader::new(open(path)?)
-        .lines()
-        .filter(|line| !matches!(line, Ok(text) if text.trim().is_empty()));
+    let lines = Lines(std::io::BufReader::new(open(path)?));
+    let lines = lines.filter(|line| !matches!(line, Ok(text) if text.trim().is_empty()));
     let mut bad = false;
     let mut answers = futures::stream::iter(lines)
         .map(|line| {
@@ -149,6 +148,29 @@ async fn many(asker: Asker, path: &Path) -> Result<Exit> {
         }
     }
     Ok(if bad { Exit::NotSetUp } else { Exit::Done })
+}
+
+/// Lines, of which no more is held in memory than a check may be long.
+struct Lines<R>(R);
+
+impl<R: BufRead> Iterator for Lines<R> {
+    type Item = std::io::Result<String>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut line = Vec::new();
+        loop {
+            let most = (MAX_CHECK_BYTES as u64 + 2).saturating_sub(line.len() as u64).max(1);
+            match self.0.by_ref().take(most).read_until(b'\n', &mut line) {
+                Err(error) => return Some(Err(error)),
+                Ok(0) if line.is_empty() => return None,
+                Ok(0) => break,
+                Ok(_) if line.ends_with(b"\n") => break,
+                // What is too long anyway is read to its end, and forgotten.
+                Ok(_) => line.truncate(MAX_CHECK_BYTES + 1),
+            }
+        }
+        Some(Ok(String::from_utf8_lossy(&line).into_owned()))
+    }
 }
 
 fn parse(text: &str) -> Result<Check> {

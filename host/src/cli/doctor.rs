@@ -1,6 +1,6 @@
 //! `postern doctor`: is everything there, and does it answer.
 
-use anstream::println;
+use super::print::println;
 use clap::Args;
 use owo_colors::OwoColorize;
 use serde_json::{Value, json};

@@ -6,6 +6,7 @@ mod doctor;
 mod exit;
 mod options;
 mod prepare;
+mod print;
 mod record;
 mod run;
 mod show;

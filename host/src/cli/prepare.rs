@@ -1,6 +1,6 @@
 //! `postern prepare`: what the first run would otherwise have to do.
 
-use anstream::println;
+use super::print::println;
 use clap::Args;
 
 use super::exit::Exit;

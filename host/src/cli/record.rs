@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use anstream::println;
+use super::print::println;
 use clap::{Args, Subcommand};
 use owo_colors::OwoColorize;
 use serde_json::json;

@@ -1,7 +1,7 @@
 //! How things look to people: colours, tables, errors. Standard output is for results, everything
 //! else goes to standard error.
 
-use anstream::{eprintln, println};
+use super::print::{eprintln, println};
 use comfy_table::presets::NOTHING;
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, Table};
 use owo_colors::OwoColorize;
@@ -44,11 +44,12 @@ pub(super) fn live_call(call: &CallReport) {
 
 /// A finished run.
 pub(super) fn report(report: &Report, records: bool) {
-    anstream::print!("{}", harmless(&report.stdout));
+    use std::io::Write as _;
+    let _ = write!(anstream::stdout(), "{}", harmless(&report.stdout));
     if report.stdout_truncated {
         note(&format!("standard output was cut; it was {} bytes long", report.stdout_bytes));
     }
-    anstream::eprint!("{}", harmless(&report.stderr));
+    let _ = write!(anstream::stderr(), "{}", harmless(&report.stderr));
     if report.stderr_truncated {
         note(&format!("standard error was cut; it was {} bytes long", report.stderr_bytes));
     }

@@ -1,6 +1,6 @@
 //! `postern tools`: what the configured servers offer.
 
-use anstream::{eprintln, println};
+use super::print::{eprintln, println};
 use clap::{Args, Subcommand};
 use owo_colors::OwoColorize;
 use serde_json::{Value, json};
