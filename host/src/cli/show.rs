@@ -18,7 +18,7 @@ const LINE: usize = 100;
 pub(super) fn error(error: &Error, json: bool) -> Exit {
     if json {
         print_json(
-            &json!({"error": {"code": error.code(), "message": error.to_string(), "hint": error.hint()}}),
+            &json!({"outcome": "error", "error": {"code": error.code(), "message": error.to_string(), "hint": error.hint()}}),
         );
     } else {
         eprintln!("{} {error}", "error:".red().bold());
