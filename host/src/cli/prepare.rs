@@ -13,6 +13,7 @@ pub(super) struct Options {}
 pub(super) fn run(_: Options) -> Result<Exit> {
     let sandbox = Sandbox::new(Runners::find())?;
     let runner = sandbox.runners().javascript(&sandbox)?;
-    println!("JavaScript runner {} is ready", &runner.digest[..12]);
+    let state = if runner.compiled_now { "is ready" } else { "was ready already" };
+    println!("JavaScript runner {} {state}", &runner.digest[..12]);
     Ok(Exit::Done)
 }

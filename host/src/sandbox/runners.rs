@@ -30,6 +30,8 @@ pub struct CompiledRunner {
     pub(crate) pre: Arc<RunnerPre<Guest>>,
     /// BLAKE3 of the component, in hex.
     pub digest: Arc<str>,
+    /// Whether it had to be compiled just now.
+    pub compiled_now: bool,
 }
 
 impl std::fmt::Debug for CompiledRunner {
@@ -82,19 +84,21 @@ impl Runners {
         };
         let digest = digest(&path).map_err(unreadable)?;
         let key = format!("{digest}-{:016x}", settings(&sandbox.engine));
-        let component = match load_compiled(&sandbox.engine, &self.cache, &key) {
-            Some(component) => component,
-            None => compile(&sandbox.engine, &std::fs::read(&path).map_err(unreadable)?, &self.cache, &key)
-                .map_err(|e| Error::Component {
-                name: path.display().to_string(),
-                message: format!("{e:#}"),
-            })?,
+        let bad = |e: wasmtime::Error| Error::Component {
+            name: path.display().to_string(),
+            message: format!("{e:#}"),
         };
-        let pre =
-            sandbox.linker.instantiate_pre(&component).and_then(RunnerPre::new).map_err(|e| {
-                Error::Component { name: path.display().to_string(), message: format!("{e:#}") }
-            })?;
-        Ok(CompiledRunner { pre: Arc::new(pre), digest: Arc::from(digest.as_str()) })
+        let cached = load_compiled(&sandbox.engine, &self.cache, &key);
+        let compiled_now = cached.is_none();
+        let component = match cached {
+            Some(component) => component,
+            None => {
+                let wasm = std::fs::read(&path).map_err(unreadable)?;
+                compile(&sandbox.engine, &wasm, &self.cache, &key).map_err(bad)?
+            }
+        };
+        let pre = sandbox.linker.instantiate_pre(&component).and_then(RunnerPre::new).map_err(bad)?;
+        Ok(CompiledRunner { pre: Arc::new(pre), digest: Arc::from(digest.as_str()), compiled_now })
     }
 }
 
