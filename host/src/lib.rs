@@ -7,6 +7,7 @@ pub mod cli;
 mod conclude;
 pub mod config;
 mod error;
+mod folders;
 pub mod gate;
 pub mod guard;
 mod host;

@@ -238,11 +238,7 @@ fn find(records: &Path, run: &str) -> Result<String> {
 
 /// `records/` in `POSTERN_HOME`, else in the user's folder for state.
 pub fn default_folder() -> PathBuf {
-    let under =
-        |variable: &str| std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
-    under("POSTERN_HOME")
-        .or_else(|| Some(under("XDG_STATE_HOME")?.join("postern")))
-        .or_else(|| Some(under("HOME")?.join(".local/state/postern")))
+    crate::folders::of_user("POSTERN_HOME", "XDG_STATE_HOME", ".local/state/postern")
         .unwrap_or_else(|| std::env::temp_dir().join("postern"))
         .join("records")
 }

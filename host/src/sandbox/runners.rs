@@ -104,11 +104,7 @@ impl Runners {
 
 /// `POSTERN_CACHE`, else `postern` in the user's cache folder.
 pub fn cache_dir() -> PathBuf {
-    let under =
-        |variable: &str| std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
-    under("POSTERN_CACHE")
-        .or_else(|| Some(under("XDG_CACHE_HOME")?.join("postern")))
-        .or_else(|| Some(under("HOME")?.join(".cache/postern")))
+    crate::folders::of_user("POSTERN_CACHE", "XDG_CACHE_HOME", ".cache/postern")
         .unwrap_or_else(|| std::env::temp_dir().join("postern-cache").join(user()))
 }
 

@@ -1,0 +1,11 @@
+//! Where this user's files lie: named by a variable of ours, else by the desktop's, else in the home.
+
+use std::path::PathBuf;
+
+/// The value of `own`; else `postern` in the value of `xdg`; else `under_home` in the home folder. None
+/// where none of the three is set. A variable that is empty counts as not set.
+pub(crate) fn of_user(own: &str, xdg: &str, under_home: &str) -> Option<PathBuf> {
+    let set =
+        |variable: &str| std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
+    set(own).or_else(|| Some(set(xdg)?.join("postern"))).or_else(|| Some(set("HOME")?.join(under_home)))
+}
