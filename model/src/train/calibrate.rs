@@ -76,7 +76,7 @@ mod tests {
             exfiltration: 0.0,
             injected: 0.0,
         };
-        (Labelled { check, labels, source, group, kind }, scores)
+        (Labelled { check, labels, source, group, kind, task: None }, scores)
     }
 
     #[test]

@@ -41,6 +41,17 @@ pub(crate) struct Labelled {
     pub(crate) source: String,
     pub(crate) group: String,
     pub(crate) kind: String,
+    /// Which task of which group it belongs to, where the source says so.
+    pub(crate) task: Option<Task>,
+}
+
+/// The task a check is part of. An attack is stopped if one of its calls is held; a user's task counts if none is.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Task {
+    /// The user's task.
+    pub(crate) user: String,
+    /// The attacker's task in it, if there is one.
+    pub(crate) injection: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -49,12 +60,14 @@ struct Line {
     group: String,
     input: Check,
     labels: Labels,
-    meta: Kind,
+    meta: About,
 }
 
 #[derive(Deserialize)]
-struct Kind {
+struct About {
     kind: String,
+    user_task: Option<String>,
+    injection_task: Option<String>,
 }
 
 /// Reads every `*.jsonl.gz` of a folder, in the order of their names.
@@ -80,6 +93,7 @@ pub(crate) fn read_folder(folder: &Path) -> Result<Vec<Labelled>, Error> {
                 source: line.source,
                 group: line.group,
                 kind: line.meta.kind,
+                task: line.meta.user_task.map(|user| Task { user, injection: line.meta.injection_task }),
             });
         }
     }

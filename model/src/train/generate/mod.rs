@@ -109,6 +109,7 @@ impl Story {
             source: "generated".into(),
             group: format!("generated/{}", self.family),
             kind: kind.into(),
+            task: None,
         });
     }
 }
