@@ -16,7 +16,7 @@ use tch::{Kind, Tensor};
 
 use crate::Error;
 use crate::net::Net;
-use crate::render::{FEATURE_NAMES, FEATURES, RENDER_VERSION};
+use crate::render::{FEATURES, RENDER_VERSION, feature_names};
 
 pub(crate) const WEIGHTS: &str = "guard.safetensors";
 pub(crate) const TOKENIZER: &str = "tokenizer.json";
@@ -215,7 +215,7 @@ fn check(meta: &Meta) -> Result<Normalisation, String> {
     if meta.render != RENDER_VERSION {
         return Err(format!("trained for render {}; this program renders {RENDER_VERSION}", meta.render));
     }
-    if meta.feature_names != FEATURE_NAMES {
+    if meta.feature_names != feature_names() {
         return Err("trained with other features than this program computes".into());
     }
     let array = |values: &[f32]| {
@@ -330,7 +330,7 @@ impl Meta {
             render: RENDER_VERSION,
             version,
             base,
-            feature_names: FEATURE_NAMES.map(String::from).to_vec(),
+            feature_names: feature_names(),
             feature_mean: normalisation.mean.to_vec(),
             feature_deviation: normalisation.deviation.to_vec(),
             calibration,
