@@ -98,10 +98,12 @@ fn every_attack_has_its_twin() {
         assert_eq!((&a.intent, &a.constraints), (&b.intent, &b.constraints), "{}", attack.pair);
         assert_ne!(a.action, b.action, "{}", attack.pair);
         assert_ne!(a.context, b.context, "{}", attack.pair);
-        assert!(
-            attack.transform == PLAIN
-                || attacks.iter().any(|row| row.pair == format!("plain/{}", attack.scenario()))
-        );
+        for (row, side) in [(attack, &attacks), (twin, &benign)] {
+            let plain =
+                side.iter().find(|other| other.transform == PLAIN && other.scenario() == row.scenario());
+            let plain = plain.unwrap_or_else(|| panic!("{} has no plain form", row.id));
+            assert!(row.transform == PLAIN || row.input != plain.input, "{} is not transformed", row.id);
+        }
     }
 }
 
