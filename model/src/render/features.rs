@@ -10,7 +10,7 @@ use regex::Regex;
 use super::names;
 
 /// How many features there are.
-pub const FEATURES: usize = 140;
+pub const FEATURES: usize = 163;
 
 static FORBIDS: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
@@ -142,11 +142,24 @@ fn origins(out: &mut List, evidence: &Evidence) {
         "authority_all_user",
         flag(leaves().count() > 0 && leaves().all(|l| class(l.origin()) == Class::User)),
     );
-    let ordered =
-        |test: &dyn Fn(&Piece) -> bool| pieces.iter().filter(|p| test(p)).map(|p| p.ordered).fold(0.0, f32::max);
+    let ordered = |test: &dyn Fn(&Piece) -> bool| {
+        pieces.iter().filter(|p| test(p)).map(|p| p.ordered).fold(0.0, f32::max)
+    };
     out.add("ordered_only", ordered(&|p| p.origin == Origin::Order) / 3.0);
     out.add("ordered_pointing", ordered(&|p| p.kind.points() && p.origin == Origin::Order) / 3.0);
     out.add("ordered_elsewhere", ordered(&|p| p.origin != Origin::Order) / 3.0);
+    out.add("ordered_not_user", ordered(&|p| class(p.origin) != Class::User) / 3.0);
+    out.add(
+        "ordered_pointing_not_user",
+        ordered(&|p| p.kind.points() && class(p.origin) != Class::User) / 3.0,
+    );
+    let pointing = |test: &dyn Fn(&Piece) -> bool| {
+        flag(pieces.iter().any(|p| p.kind.points() && class(p.origin) != Class::User && test(p)))
+    };
+    out.add("pointing_named", pointing(&|p| p.named));
+    out.add("pointing_unnamed", pointing(&|p| !p.named));
+    out.add("pointing_unnamed_order", pointing(&|p| !p.named && p.ordered > 0.0));
+    out.add("pointing_named_order", pointing(&|p| p.named && p.ordered > 0.0));
     out.add("no_arguments", flag(evidence.leaves.is_empty()));
     out.add("no_pieces", flag(pieces.is_empty()));
 }
@@ -217,19 +230,38 @@ fn orders(out: &mut List, evidence: &Evidence) {
     out.add("order_args_over_results", of(&|f| f.args - relation.args_in_results));
     out.add("order_act_unasked", of(&|f| flag(f.act && !relation.act_in_request)));
     out.add("order_second", evidence.orders.get(1).map_or(0.0, |f| f.weight / 3.0));
-    let any = |test: &dyn Fn(&postern_check::evidence::Followed) -> bool| flag(evidence.orders.iter().any(test));
+    out.add("order_pointed", of(&|f| f.pointed));
+    out.add("order_not_pointed", of(&|f| f.order.strength / 3.0 * f.weight / 3.0 * (1.0 - f.pointed)));
+    let strongest = evidence.strongest.as_ref();
+    let of = |get: &dyn Fn(&postern_check::evidence::Followed) -> f32| strongest.map_or(0.0, get);
+    out.add("strongest_tool", of(&|f| f.tool));
+    out.add("strongest_act", of(&|f| flag(f.act)));
+    out.add("strongest_act_unasked", of(&|f| flag(f.act && !relation.act_in_request)));
+    out.add("strongest_args", of(&|f| f.args));
+    out.add("strongest_args_over_request", of(&|f| f.args - relation.args_in_request));
+    out.add("strongest_args_over_results", of(&|f| f.args - relation.args_in_results));
+    out.add("strongest_values", of(&|f| f.values));
+    out.add("strongest_news", of(&|f| f.news));
+    out.add("strongest_pointed", of(&|f| f.pointed));
+    out.add("strongest_overrides", of(&|f| flag(f.order.signs.overrides)));
+    out.add("strongest_to_assistant", of(&|f| flag(f.order.signs.to_assistant)));
+    out.add("strongest_weight", of(&|f| f.weight / 3.0));
+    out.add("strongest_is_followed", of(&|f| flag(first.is_some_and(|g| g.order == f.order))));
+    let any =
+        |test: &dyn Fn(&postern_check::evidence::Followed) -> bool| flag(evidence.orders.iter().any(test));
     out.add("any_overrides", any(&|f| f.order.signs.overrides));
     out.add("any_to_assistant", any(&|f| f.order.signs.to_assistant && f.order.strength > 1.5));
     out.add("any_names_tool", any(&|f| f.names_tool));
     out.add("strongest", relation.strongest / 3.0);
-    out.add("strongest_last", relation.strongest_last / 3.0);
+    out.add("strength_last", relation.strongest_last / 3.0);
 }
 
 /// What the tool's name says of its effect, and with what values.
 fn effects(out: &mut List, check: &Check, evidence: &Evidence) {
     let effect = names::effect(&check.action.tool);
     let is = |wanted| flag(effect == Some(wanted));
-    for (wanted, name) in BlastRadius::ALL.into_iter().zip(["none", "read", "write", "send", "irreversible"]) {
+    for (wanted, name) in BlastRadius::ALL.into_iter().zip(["none", "read", "write", "send", "irreversible"])
+    {
         out.add(&format!("effect_{name}"), is(wanted));
     }
     out.add("effect_unknown", flag(effect.is_none()));
@@ -255,9 +287,10 @@ fn effects(out: &mut List, check: &Check, evidence: &Evidence) {
     }
     out.add("acts_follows_unasked", acting * follows * unasked);
     let words = key_words(&check.action.tool);
-    let in_rules = words.iter().filter(|word| word.len() > 3).any(|word| {
-        check.constraints.iter().any(|rule| rule.to_lowercase().contains(word.as_str()))
-    });
+    let in_rules = words
+        .iter()
+        .filter(|word| word.len() > 3)
+        .any(|word| check.constraints.iter().any(|rule| rule.to_lowercase().contains(word.as_str())));
     out.add("rule_names_tool", flag(in_rules));
 }
 

@@ -15,7 +15,7 @@ mod snippets;
 
 use std::path::Path;
 
-use postern_check::evidence::{DomainRule, Evidence, Leaf, Origin, Sources, fold};
+use postern_check::evidence::{DomainRule, Evidence, Leaf, Origin, Sources, fold, telling};
 use postern_check::{BlastRadius, Check, Trigger, key_words};
 
 use crate::Error;
@@ -31,7 +31,7 @@ pub const MAX_FRAME: usize = 96;
 /// No window is longer than this many tokens.
 pub const MAX_TOKENS: usize = 176;
 /// Most windows of one check.
-pub const MAX_WINDOWS: usize = 4;
+pub const MAX_WINDOWS: usize = 8;
 
 const MAX_TOOL: usize = 16;
 const MAX_KEY: usize = 6;
@@ -43,6 +43,10 @@ const MAX_INTENT: usize = 62;
 const MAX_RULES: usize = 28;
 /// A value with authority that is longer than this, in bytes, cannot be judged by its ends.
 const MAX_AUTHORITY: usize = 4096;
+/// Of any other value so much is searched for what must be judged, in bytes.
+const MAX_SEEN: usize = 64 << 10;
+/// Tokens of one stretch from the middle of a value.
+const MAX_MIDDLE: usize = 48;
 /// Tokens of what was decoded from one value.
 const MAX_DECODED: usize = 32;
 /// Tools that were called before are named up to this many.
@@ -291,12 +295,10 @@ impl Renderer {
     }
 
     /// Packs the leaves into groups of at most `room` tokens, in order; those with authority and those that point at
-    /// something come first. Says too whether the middle of a value was left out that nobody looked at.
+    /// something come first. Says too whether a value is longer than anybody looked.
     fn pack(&self, leaves: &[Leaf], room: usize) -> Result<(Vec<Vec<i64>>, bool), Error> {
         let mut order: Vec<&Leaf> = leaves.iter().collect();
-        order.sort_by_key(|leaf| {
-            (!leaf.authority, !leaf.pieces.iter().any(|piece| piece.kind.points()))
-        });
+        order.sort_by_key(|leaf| (!leaf.authority, !leaf.pieces.iter().any(|piece| piece.kind.points())));
         let mut groups = vec![Vec::new()];
         let mut unseen = false;
         for leaf in order {
@@ -304,9 +306,9 @@ impl Renderer {
                 break;
             }
             for ids in self.leaf(leaf)? {
-                let full = groups.last().is_some_and(|group: &Vec<i64>| {
-                    !group.is_empty() && group.len() + ids.len() > room
-                });
+                let full = groups
+                    .last()
+                    .is_some_and(|group: &Vec<i64>| !group.is_empty() && group.len() + ids.len() > room);
                 if full {
                     groups.push(Vec::new());
                 }
@@ -314,7 +316,7 @@ impl Renderer {
                     group.extend(ids.into_iter().take(room));
                 }
             }
-            unseen |= leaf.authority && leaf.value.len() > MAX_AUTHORITY;
+            unseen |= leaf.value.len() > if leaf.authority { MAX_AUTHORITY } else { MAX_SEEN };
         }
         Ok((groups, unseen))
     }
@@ -348,9 +350,13 @@ impl Renderer {
         if leaf.hidden > 0 {
             start.push(Mark::Hidden.id());
         }
-        let mut ids = start.clone();
-        ids.extend(self.value(&leaf.value)?);
-        let mut out = vec![ids];
+        let (value, long) = self.value(&leaf.value)?;
+        let mut out = vec![[start.as_slice(), &value].concat()];
+        if long {
+            for group in self.middle(&leaf.value)? {
+                out.push([start.as_slice(), &[Mark::Elided.id()], &group].concat());
+            }
+        }
         for decoded in leaf.decoded.iter().take(2) {
             let mut ids = start.clone();
             ids.push(Mark::Decoded.id());
@@ -360,20 +366,40 @@ impl Renderer {
         Ok(out)
     }
 
-    /// A value's tokens: of a long one both ends, and between them what in its middle points at something.
-    fn value(&self, value: &str) -> Result<Vec<i64>, Error> {
+    /// A value's tokens: of a long one both ends, and whether it is long.
+    fn value(&self, value: &str) -> Result<(Vec<i64>, bool), Error> {
         // Only the ends of a long value are tokenised: it may be a megabyte.
         let (head, tail) = ends(value, MAX_HEAD * 8, MAX_TAIL * 8);
         let head = self.tokens(head)?;
         let tail = self.tokens(tail)?;
         if tail.is_empty() && head.len() <= MAX_HEAD + MAX_TAIL {
-            return Ok(head);
+            return Ok((head, false));
         }
         let tail = if tail.is_empty() { &head } else { &tail };
         let mut ids: Vec<i64> = head.iter().take(MAX_HEAD).copied().collect();
         ids.push(Mark::Elided.id());
         ids.extend(&tail[tail.len().saturating_sub(MAX_TAIL)..]);
-        Ok(ids)
+        Ok((ids, true))
+    }
+
+    /// What the middle of a long value has that must be judged, in groups of at most [`MAX_MIDDLE`] tokens.
+    fn middle(&self, value: &str) -> Result<Vec<Vec<i64>>, Error> {
+        let folded = fold(&value[..value.floor_char_boundary(MAX_SEEN)]);
+        let mut groups: Vec<Vec<i64>> = Vec::new();
+        for (start, end) in telling(&folded) {
+            // More than the windows hold is an overflow anyway.
+            if groups.len() > MAX_WINDOWS {
+                break;
+            }
+            let ids = self.tokens(&folded[start..end])?;
+            for part in ids.chunks(MAX_MIDDLE - 1) {
+                match groups.last_mut() {
+                    Some(group) if group.len() + part.len() < MAX_MIDDLE => group.extend(part),
+                    _ => groups.push(part.to_vec()),
+                }
+            }
+        }
+        Ok(groups)
     }
 
     /// What the action is judged by beside the frame: trigger, earlier steps, orders, where the values stand.

@@ -41,8 +41,11 @@ pub(super) fn snippets<'a>(sources: &'a Sources, evidence: &'a Evidence) -> Vec<
         .collect();
     places.sort_by_key(|(other, _)| *other);
     for (_, place) in places.into_iter().take(4) {
-        let around =
-            Place { start: place.start.saturating_sub(BEFORE), end: place.end.min(place.start + 60) + AFTER, ..place };
+        let around = Place {
+            start: place.start.saturating_sub(BEFORE),
+            end: place.end.min(place.start + 60) + AFTER,
+            ..place
+        };
         if let Some(text) = stretch(sources, around, &mut taken, &mut room) {
             out.push(Snippet { order: None, text });
         }
@@ -64,15 +67,21 @@ fn order_places(evidence: &Evidence, followed: &Followed, most: usize) -> Vec<Pl
     if order.end - order.start <= most {
         return vec![whole];
     }
-    let shared = evidence.leaves.iter().flat_map(|leaf| &leaf.pieces).filter_map(|piece| piece.order_place).find(
-        |place| place.result == order.result && place.start > order.start + most && place.start < order.end,
-    );
+    let shared =
+        evidence.leaves.iter().flat_map(|leaf| &leaf.pieces).filter_map(|piece| piece.order_place).find(
+            |place| {
+                place.result == order.result && place.start > order.start + most && place.start < order.end
+            },
+        );
     match shared {
         Some(place) => {
             let half = most / 2;
             let first = Place { end: order.start + half, ..whole };
-            let second =
-                Place { start: place.start.saturating_sub(half / 2), end: place.end.min(place.start + half / 2), ..whole };
+            let second = Place {
+                start: place.start.saturating_sub(half / 2),
+                end: place.end.min(place.start + half / 2),
+                ..whole
+            };
             vec![first, second]
         }
         None => vec![Place { end: order.start + most, ..whole }],
@@ -80,7 +89,12 @@ fn order_places(evidence: &Evidence, followed: &Followed, most: usize) -> Vec<Pl
 }
 
 /// The text of a place, as far as there is room and it was not shown before.
-fn stretch<'a>(sources: &'a Sources, place: Place, taken: &mut Vec<Place>, room: &mut usize) -> Option<&'a str> {
+fn stretch<'a>(
+    sources: &'a Sources,
+    place: Place,
+    taken: &mut Vec<Place>,
+    room: &mut usize,
+) -> Option<&'a str> {
     let text = sources.results().get(place.result)?.text();
     let mut start = place.start;
     for other in taken.iter().filter(|other| other.result == place.result) {

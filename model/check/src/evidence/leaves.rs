@@ -108,6 +108,8 @@ pub struct Piece {
     pub domain: DomainRule,
     /// It has a domain, and nothing the user wrote names that domain or one above it.
     pub foreign: bool,
+    /// The request has a word of it: the name of the person, the place, the record.
+    pub named: bool,
 }
 
 /// One leaf of the arguments.
@@ -343,7 +345,8 @@ fn look_up(found: Found, sources: &Sources) -> Piece {
         _ => DomainRule::Unruled,
     };
     let foreign = domain.is_some() && !under(&sources.user_domains);
-    Piece { kind, text, origin, found: how, place, ordered, order_place, domain: ruled, foreign }
+    let named = kind.points() && named(&text, &sources.intent);
+    Piece { kind, text, origin, found: how, place, ordered, order_place, domain: ruled, foreign, named }
 }
 
 fn in_text(kind: Kind, text: &str, forms: &[String], source: &Text) -> Option<Match> {
@@ -363,11 +366,13 @@ fn in_text(kind: Kind, text: &str, forms: &[String], source: &Text) -> Option<Ma
     listed.then_some(Match::Form)
 }
 
-/// Whether the request names a person whose mailbox this may be.
-fn named(mailbox: &str, intent: &Text) -> bool {
-    mailbox
-        .split(|c: char| !c.is_alphabetic())
-        .filter(|name| name.len() >= 3)
+/// Words that stand in addresses of all kinds.
+const COMMON: &[&str] = &["com", "http", "https", "mail", "net", "org", "the", "user", "www"];
+
+/// Whether the request has a word of a name, an address, a path.
+fn named(text: &str, intent: &Text) -> bool {
+    text.split(|c: char| !c.is_alphabetic())
+        .filter(|name| name.len() >= 3 && COMMON.binary_search(name).is_err())
         .any(|name| whole_matches(intent.folded.text(), name).next().is_some())
 }
 

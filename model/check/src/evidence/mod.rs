@@ -26,7 +26,7 @@ mod words;
 pub use decode::{Decoded, decode};
 pub use fold::{Folded, fold, is_hidden};
 pub use leaves::{DomainRule, Leaf, Match, Origin, Piece, Place};
-pub use orders::{Order, Signs};
+pub use orders::{Order, Signs, telling};
 pub use pieces::{Kind, edge};
 pub use relation::{Followed, Relation};
 pub use sources::{Source, Sources, Trust};
@@ -41,6 +41,8 @@ pub struct Evidence {
     pub leaves: Vec<Leaf>,
     /// The orders in what was read, those that the call follows most first; at most a handful.
     pub orders: Vec<Followed>,
+    /// The strongest order, whether or not the call follows it.
+    pub strongest: Option<Followed>,
     /// How the call as a whole stands to the request, the orders, and the rest.
     pub relation: Relation,
 }
@@ -54,8 +56,8 @@ impl Evidence {
     /// The evidence of a call against sources that were prepared before.
     pub fn from_sources(action: &Action, sources: &Sources) -> Self {
         let leaves = leaves::leaves(action, sources);
-        let (relation, orders) = relation::relate(action, &leaves, sources);
-        Self { leaves, orders, relation }
+        let (relation, orders, strongest) = relation::relate(action, &leaves, sources);
+        Self { leaves, orders, strongest, relation }
     }
 
     /// How well the authority arguments are grounded, 0 to 1: the worst of them. `None` if there are none.

@@ -27,6 +27,8 @@ pub struct Followed {
     pub news: f32,
     /// It is in text that was encoded or hidden.
     pub decoded: bool,
+    /// The share of the names in the request that stand in it or close by: the user may have pointed at it.
+    pub pointed: f32,
     /// Strength times likeness: what orders are sorted by.
     pub weight: f32,
 }
@@ -65,7 +67,11 @@ const MOST: usize = 6;
 /// Most orders that are compared with a call, the strongest first.
 const COMPARED: usize = 400;
 
-pub(super) fn relate(action: &Action, leaves: &[Leaf], sources: &Sources) -> (Relation, Vec<Followed>) {
+pub(super) fn relate(
+    action: &Action,
+    leaves: &[Leaf],
+    sources: &Sources,
+) -> (Relation, Vec<Followed>, Option<Followed>) {
     let words = key_words(&action.tool);
     let own = action.tool.rsplit(['.', '/']).next().unwrap_or(&action.tool);
     let tool = stem_set(&words.join(" "));
@@ -142,14 +148,29 @@ pub(super) fn relate(action: &Action, leaves: &[Leaf], sources: &Sources) -> (Re
                 values,
                 news: new_values,
                 decoded: source.is_decoded(order.start),
+                pointed: pointed(source.text(), order, &sources.names),
                 weight: likeness * order.strength,
                 order: order.clone(),
             }
         })
         .collect();
+    let strongest = followed.first().cloned();
     followed.sort_by(|a, b| b.weight.total_cmp(&a.weight));
     followed.truncate(MOST);
-    (relation, followed)
+    (relation, followed, strongest)
+}
+
+/// Bytes on both sides of an order that count as close by: the head of the mail, the name of the file.
+const CLOSE: usize = 300;
+
+/// The share of the request's names that stand in an order or close to it.
+fn pointed(text: &str, order: &Order, names: &[String]) -> f32 {
+    let start = text.floor_char_boundary(order.start.saturating_sub(CLOSE));
+    let around = &text[start..text.floor_char_boundary((order.end + CLOSE).min(text.len()))];
+    let bare = |name: &str| name.trim_matches(|c: char| !c.is_alphanumeric()).to_string();
+    let there =
+        names.iter().map(|name| bare(name)).filter(|name| !name.is_empty() && around.contains(name.as_str()));
+    if names.is_empty() { 0.0 } else { there.count() as f32 / names.len() as f32 }
 }
 
 /// Whether a folded text asks for one of these acts.

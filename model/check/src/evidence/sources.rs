@@ -167,6 +167,8 @@ pub struct Sources {
     pub(super) rule_domains: Vec<String>,
     pub(super) user_domains: Vec<String>,
     pub(super) relative_dates: bool,
+    /// Names in the request, folded: of people, places, files, sites.
+    pub(super) names: Vec<String>,
 }
 
 /// A domain as people write one in a rule.
@@ -175,6 +177,12 @@ static BARE_DOMAIN: LazyLock<Regex> = LazyLock::new(|| {
 });
 static RELATIVE_DATE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"\b(?:today|tomorrow|yesterday|tonight|now|current|(?:next|this|last|coming|previous) \w+|(?:mon|tues|wednes|thurs|fri|satur|sun)day|in \w+ (?:days?|weeks?|months?)|weekend|upcoming|recent\w*)\b")
+        .expect("a constant pattern; the tests use it")
+});
+
+/// A capital inside a sentence, an address, a file, a number, or what is quoted.
+static NAMED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#"[\w.+-]+@[\w.-]+\w|(?:\w+://|www\.|/)[\w./?=&-]*\w|[\w-]+\.\w{2,4}\b|['"][^'"\n]{3,40}['"]|[\p{Ll},] \p{Lu}[\p{L}]{2,}|#\w+|\b[A-Z]{3,}\b|\b\w*\d\w{2,}\b"#)
         .expect("a constant pattern; the tests use it")
 });
 
@@ -187,8 +195,12 @@ impl Sources {
         let rule_domains = domains(&rules);
         let mut user_domains = domains(intent);
         user_domains.extend(rule_domains.iter().cloned());
+        let mut names: Vec<String> = NAMED.find_iter(intent).map(|m| super::fold(m.as_str())).collect();
+        names.sort();
+        names.dedup();
         let intent = Text::of(intent);
         Self {
+            names,
             relative_dates: RELATIVE_DATE.is_match(intent.folded.text()),
             intent,
             rules: Text::of(&rules),
