@@ -25,10 +25,12 @@ use text::edge;
 
 /// Changes whenever the same check would render to something else; stored with the weights, which are
 /// refused if it differs.
-pub const RENDER_VERSION: u32 = 1;
+pub const RENDER_VERSION: u32 = 2;
 
+/// No frame is longer than this many tokens.
+pub const MAX_FRAME: usize = 96;
 /// No window is longer than this many tokens.
-pub const MAX_TOKENS: usize = 168;
+pub const MAX_TOKENS: usize = 176;
 /// Most windows of one check.
 pub const MAX_WINDOWS: usize = 4;
 
@@ -126,10 +128,14 @@ pub struct Window {
 /// A check as the model reads it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rendered {
+    /// Intent and rules: what is the same for all calls of a run; at most [`MAX_FRAME`] token ids.
+    pub frame: Vec<i64>,
     /// At least one window, at most [`MAX_WINDOWS`].
     pub windows: Vec<Window>,
     /// The numbers named by [`FEATURE_NAMES`], not yet normalised.
     pub features: [f32; FEATURES],
+    /// Something of the call did not fit even in all windows: the verdict must be at least ask.
+    pub overflow: bool,
 }
 
 /// Renders checks with one vocabulary.
@@ -183,7 +189,10 @@ impl Renderer {
         let tool = self.tool(check)?;
         let (groups, mut elided) = self.pack(&leaves, &evidence, MAX_ACTION - tool.len() - 3)?;
         elided |= groups.len() > MAX_WINDOWS;
-        let reason = self.reason(check, &places, &evidence)?;
+        let mut frame = vec![CLS];
+        frame.extend(self.frame(check, &places)?);
+        frame.push(SEP);
+        let reason = self.reason(&evidence)?;
         let last = groups.len().min(MAX_WINDOWS) - 1;
         let mut windows = Vec::with_capacity(last + 1);
         for (index, group) in groups.iter().take(MAX_WINDOWS).enumerate() {
@@ -203,7 +212,7 @@ impl Renderer {
             windows.push(Window { ids, action });
         }
         let features = features::of(check, &places, &leaves, &evidence, elided);
-        Ok(Rendered { windows, features })
+        Ok(Rendered { frame, windows, features, overflow: groups.len() > MAX_WINDOWS })
     }
 
     fn tool(&self, check: &Check) -> Result<Vec<i64>, Error> {
@@ -299,8 +308,8 @@ impl Renderer {
         Ok((ids, true))
     }
 
-    /// What the action is judged by: trigger, intent, rules, evidence.
-    fn reason(&self, check: &Check, places: &Places, evidence: &Evidence) -> Result<Vec<i64>, Error> {
+    /// Trigger, intent, rules.
+    fn frame(&self, check: &Check, places: &Places) -> Result<Vec<i64>, Error> {
         let mut ids = vec![match check.trigger {
             Trigger::User => Mark::AfterUser.id(),
             Trigger::ToolResult => Mark::AfterResult.id(),
@@ -315,6 +324,12 @@ impl Renderer {
             ids.push(Mark::Rules.id());
             ids.extend(self.shortened(&places.rules, MAX_RULES)?);
         }
+        Ok(ids)
+    }
+
+    /// What the action is judged by beside the frame.
+    fn reason(&self, evidence: &Evidence) -> Result<Vec<i64>, Error> {
+        let mut ids = Vec::new();
         if evidence.snippets.is_empty() {
             ids.push(Mark::NoContext.id());
             return Ok(ids);
