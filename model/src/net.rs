@@ -188,7 +188,12 @@ impl Memory {
     /// One row for each of `count` windows.
     fn spread(&self, tensor: &Tensor, frame: Option<&Tensor>, count: i64) -> Result<Tensor, TchError> {
         match frame {
-            Some(frame) => tensor.f_index_select(0, frame),
+            Some(frame) => {
+                let mut size = tensor.size();
+                let flat = tensor.f_reshape([size[0], -1])?.f_index_select(0, frame)?;
+                size[0] = count;
+                flat.f_view(size.as_slice())
+            }
             None => {
                 let mut size = vec![-1; tensor.dim()];
                 size[0] = count;

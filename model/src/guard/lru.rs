@@ -55,14 +55,15 @@ mod tests {
     #[test]
     fn the_one_not_used_for_longest_goes() {
         let mut lru = Lru::new(2);
+        let look = |lru: &mut Lru<&str, i32>| ["a", "b", "c", "d"].map(|key| lru.get(key).copied());
         lru.put("a", 1);
         lru.put("b", 2);
         assert_eq!(lru.get("a"), Some(&1));
         lru.put("c", 3);
-        assert_eq!((lru.get("a"), lru.get("b"), lru.get("c")), (Some(&1), None, Some(&3)));
+        assert_eq!(look(&mut lru), [Some(1), None, Some(3), None]);
         lru.put("a", 4);
         lru.put("d", 5);
-        assert_eq!((lru.get("a"), lru.get("c"), lru.get("d")), (Some(&4), None, Some(&5)));
+        assert_eq!(look(&mut lru), [Some(4), None, None, Some(5)]);
         assert_eq!((lru.entries.len(), lru.used.len()), (2, 2));
     }
 }

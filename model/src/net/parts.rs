@@ -92,9 +92,14 @@ impl Layer {
     /// The layer as it is run: products in `kind`, and the three inputs of the attention as one
     /// product. Gradients flow back to the tensors of this one.
     pub(super) fn ready(&self, kind: Kind) -> Result<ReadyLayer, TchError> {
-        let inputs = [&self.query, &self.key, &self.value];
-        let weight = Tensor::f_cat(&inputs.map(|linear| &linear.weight), 0)?;
-        let bias = Tensor::f_cat(&inputs.map(|linear| &linear.bias), 0)?;
+        // The attention divides by this; here it costs nothing.
+        let scale = 1.0 / (HEAD_WIDTH as f64).sqrt();
+        let join = |of: &dyn Fn(&Linear) -> Tensor| {
+            let queries = of(&self.query).f_mul_scalar(scale)?;
+            Tensor::f_cat(&[queries, of(&self.key), of(&self.value)], 0)
+        };
+        let weight = join(&|linear| linear.weight.shallow_clone())?;
+        let bias = join(&|linear| linear.bias.shallow_clone())?;
         Ok(ReadyLayer {
             inputs: Linear { weight, bias }.ready(kind)?,
             output: self.output.ready(kind)?,
@@ -168,16 +173,11 @@ impl ReadyLayer {
             None => None,
         };
         let seen = joined.as_ref().unwrap_or(&own);
-        let mixed = Tensor::f_scaled_dot_product_attention(
-            &queries,
-            &seen.keys,
-            &seen.values,
-            bias,
-            0.0,
-            false,
-            None,
-            false,
-        )?;
+        let mut weights = queries.f_matmul(&seen.keys.f_transpose(-2, -1)?)?;
+        if let Some(bias) = bias {
+            weights = weights.f_add(bias)?;
+        }
+        let mixed = weights.f_softmax(-1, self.kind)?.f_matmul(&seen.values)?;
         let mixed = mixed.f_transpose(1, 2)?.f_reshape(x.size())?;
         let x = self.attention_norm.apply(&x.f_add(&self.output.apply(&mixed)?)?)?;
         let inner = self.widen.apply(&x.f_to_kind(self.kind)?)?.f_gelu("none")?;

@@ -24,7 +24,7 @@ use crate::render::{Rendered, Renderer};
 use crate::weights::{self, Calibration, Meta};
 use crate::{Error, Guard};
 use data::Labelled;
-use dice::Dice;
+pub(crate) use dice::Dice;
 
 /// What `postern-guard train` takes.
 #[derive(Clone, Debug, clap::Args)]
