@@ -119,7 +119,7 @@ impl fmt::Display for Figures {
 }
 
 /// The probability that an attack is ranked above a benign call; ties count half. 0.5 if one side is empty.
-fn auroc(ranked: &mut [(f32, bool)]) -> f64 {
+pub(super) fn auroc(ranked: &mut [(f32, bool)]) -> f64 {
     ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
     let attacks = ranked.iter().filter(|(_, attack)| *attack).count();
     let benign = ranked.len() - attacks;
