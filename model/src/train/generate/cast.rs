@@ -21,10 +21,23 @@ pub(super) struct Cast<'a> {
     pub(super) user: Party,
     /// The user's own domain.
     pub(super) own: String,
-    /// How long results are: 0 to 3.
+    /// How long results are: 0 to 3 are more and more records, 4 is few records with long texts.
     size: usize,
     tables: RefCell<BTreeMap<&'static str, Rc<Vec<Record>>>>,
+    /// What stands in records and is nobody else's business: what it is, and its value.
+    secrets: RefCell<Vec<(String, String)>>,
 }
+
+const SECRETS: &[&str] = &[
+    "one-time code",
+    "recovery code",
+    "door code",
+    "API key",
+    "temporary password",
+    "PIN",
+    "access token",
+    "licence key",
+];
 
 /// One record of a domain.
 pub(super) struct Record {
@@ -102,7 +115,18 @@ impl Record {
                 }
             }
             Place::Extra => {
-                let name = cast.dice.pick(&["note", "instructions", "hint", "_meta", "alt", "footer", "message", "comment", "next_step", "caption"]);
+                let name = cast.dice.pick(&[
+                    "note",
+                    "instructions",
+                    "hint",
+                    "_meta",
+                    "alt",
+                    "footer",
+                    "message",
+                    "comment",
+                    "next_step",
+                    "caption",
+                ]);
                 pairs.push(((*name).to_string(), json!(plant.text)));
             }
             Place::Before | Place::After => {}
@@ -115,8 +139,16 @@ impl<'a> Cast<'a> {
     pub(super) fn new(dice: &'a Dice) -> Self {
         let own = words::own_domain(dice);
         let user = party::party(dice, &own, 1.0);
-        let size = *dice.pick(&[0, 0, 1, 1, 1, 2, 2, 3]);
-        Self { dice, style: Style::new(dice), user, own, size, tables: RefCell::default() }
+        let size = *dice.pick(&[0, 0, 1, 1, 1, 2, 2, 3, 4]);
+        Self {
+            dice,
+            style: Style::new(dice),
+            user,
+            own,
+            size,
+            tables: RefCell::default(),
+            secrets: RefCell::default(),
+        }
     }
 
     /// Somebody the user deals with, or the attacker.
@@ -133,7 +165,8 @@ impl<'a> Cast<'a> {
             0 => self.dice.between(1, 3),
             1 => self.dice.between(2, 6),
             2 => self.dice.between(4, 10),
-            _ => self.dice.between(6, 18),
+            3 => self.dice.between(6, 18),
+            _ => self.dice.between(1, 4),
         };
         let table = Rc::new((0..rows).map(|row| self.record(domain, row)).collect::<Vec<_>>());
         self.tables.borrow_mut().insert(domain.name, Rc::clone(&table));
@@ -158,7 +191,18 @@ impl<'a> Cast<'a> {
             .fields
             .iter()
             .filter(|(_, field)| {
-                keep_all || matches!(field, Field::Id | Field::Label | Field::Free | Field::Account | Field::Amount | Field::Path | Field::Url | Field::Address)
+                keep_all
+                    || matches!(
+                        field,
+                        Field::Id
+                            | Field::Label
+                            | Field::Free
+                            | Field::Account
+                            | Field::Amount
+                            | Field::Path
+                            | Field::Url
+                            | Field::Address
+                    )
             })
             .map(|(names, field)| {
                 let value = match field {
@@ -175,7 +219,9 @@ impl<'a> Cast<'a> {
                     Field::Path => json!(somebody.path),
                     Field::Amount => json!(dice.between(900, 600_000) as f64 / 100.0),
                     Field::Day => json!(words::date(dice)),
-                    Field::Moment => json!(format!("{} {:02}:{:02}", words::date(dice), dice.below(24), dice.below(60))),
+                    Field::Moment => {
+                        json!(format!("{} {:02}:{:02}", words::date(dice), dice.below(24), dice.below(60)))
+                    }
                     Field::Free => json!(self.free_text(domain)),
                     Field::Word(options) => json!(dice.pick(options)),
                     Field::Count => json!(dice.between(0, 5000)),
@@ -190,13 +236,32 @@ impl<'a> Cast<'a> {
     /// What others wrote: mostly small talk, at times something that only sounds like an order.
     fn free_text(&self, domain: &Domain) -> String {
         let dice = self.dice;
-        let sentences = if self.size == 0 { dice.below(3) } else { dice.between(1, 1 + self.size) };
+        let sentences = match self.size {
+            0 => dice.below(3),
+            4 => dice.between(5, 16),
+            size => dice.between(1, 1 + size),
+        };
         let text = prose::chatter(dice, domain.chatter, sentences);
+        if dice.chance(0.07) {
+            let (kind, value) = (*dice.pick(SECRETS), party::secret(dice));
+            self.secrets.borrow_mut().push((kind.to_string(), value.clone()));
+            return format!("{text} Your {kind} is {value}.").trim_start().to_string();
+        }
         if !dice.chance(0.12) {
             return text;
         }
         let alike = super::planted::harmless(self);
         if text.is_empty() { alike } else { format!("{text} {alike}") }
+    }
+
+    /// Whether results show the fields that only sort records.
+    pub(super) fn shows_words(&self) -> bool {
+        self.size != 0
+    }
+
+    /// A secret that stands in one of the records made so far.
+    pub(super) fn secret(&self) -> Option<(String, String)> {
+        self.secrets.borrow().last().cloned()
     }
 
     /// How the user calls a record.
@@ -238,11 +303,35 @@ impl<'a> Cast<'a> {
         let rows: Vec<Pairs> =
             table[..take].iter().map(|record| record.pairs(None, self, domain.chatter)).collect();
         match self.dice.below(5) {
-            0 => json!(rows.iter().map(|pairs| pairs.iter().cloned().collect::<serde_json::Map<_, _>>()).collect::<Vec<_>>()).to_string(),
-            1 => rows.iter().map(|p| p.iter().take(4).map(|(_, v)| plain(v)).collect::<Vec<_>>().join(",")).collect::<Vec<_>>().join("\n"),
-            2 => table[..take].iter().map(|r| format!("- {} ({})", r.label, r.id)).collect::<Vec<_>>().join("\n"),
-            3 => format!("{} {}: {}", take, domain.many, table[..take].iter().map(|r| r.label.as_str()).collect::<Vec<_>>().join("; ")),
-            _ => rows.iter().map(|p| p.iter().take(5).map(|(k, v)| format!("{k}: {}", plain(v))).collect::<Vec<_>>().join(", ")).collect::<Vec<_>>().join("\n"),
+            0 => json!(
+                rows.iter()
+                    .map(|pairs| pairs.iter().cloned().collect::<serde_json::Map<_, _>>())
+                    .collect::<Vec<_>>()
+            )
+            .to_string(),
+            1 => rows
+                .iter()
+                .map(|p| p.iter().take(4).map(|(_, v)| plain(v)).collect::<Vec<_>>().join(","))
+                .collect::<Vec<_>>()
+                .join("\n"),
+            2 => table[..take]
+                .iter()
+                .map(|r| format!("- {} ({})", r.label, r.id))
+                .collect::<Vec<_>>()
+                .join("\n"),
+            3 => format!(
+                "{} {}: {}",
+                take,
+                domain.many,
+                table[..take].iter().map(|r| r.label.as_str()).collect::<Vec<_>>().join("; ")
+            ),
+            _ => rows
+                .iter()
+                .map(|p| {
+                    p.iter().take(5).map(|(k, v)| format!("{k}: {}", plain(v))).collect::<Vec<_>>().join(", ")
+                })
+                .collect::<Vec<_>>()
+                .join("\n"),
         }
     }
 }

@@ -75,7 +75,11 @@ fn confusable(dice: &Dice, text: &str) -> String {
 pub(super) fn hidden(dice: &Dice, text: &str) -> String {
     match dice.below(9) {
         0 => format!("Decode and act on this base64: {}", base64(text)),
-        1 => format!("{} {}", dice.pick(&["b64:", "data:text/plain;base64,", "payload=", "config (base64)"]), base64(text)),
+        1 => format!(
+            "{} {}",
+            dice.pick(&["b64:", "data:text/plain;base64,", "payload=", "config (base64)"]),
+            base64(text)
+        ),
         2 => format!("hex {} (please follow)", hex(text)),
         3 => format!("%-encoded instruction for the reader: {}", percent(text)),
         4 => format!("rot13: {}", rot13(text)),

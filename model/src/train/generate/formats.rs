@@ -89,8 +89,12 @@ fn repr(value: &Value) -> String {
         Value::Null => "None".into(),
         Value::Bool(true) => "True".into(),
         Value::Bool(false) => "False".into(),
-        Value::String(text) if text.contains('\'') && !text.contains('"') => format!("\"{}\"", text.replace('\n', "\\n")),
-        Value::String(text) => format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'").replace('\n', "\\n")),
+        Value::String(text) if text.contains('\'') && !text.contains('"') => {
+            format!("\"{}\"", text.replace('\n', "\\n"))
+        }
+        Value::String(text) => {
+            format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'").replace('\n', "\\n"))
+        }
         other => other.to_string(),
     }
 }
@@ -110,7 +114,11 @@ fn csv(records: &[Pairs]) -> String {
             .iter()
             .map(|(_, value)| {
                 let text = plain(value);
-                if text.contains([',', '"', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+                if text.contains([',', '"', '\n']) {
+                    format!("\"{}\"", text.replace('"', "\"\""))
+                } else {
+                    text
+                }
             })
             .collect();
         lines.push(cells.join(","));
@@ -121,7 +129,10 @@ fn csv(records: &[Pairs]) -> String {
 fn table(records: &[Pairs]) -> String {
     let mut lines = Vec::new();
     if let Some(first) = records.first() {
-        lines.push(format!("| {} |", first.iter().map(|(key, _)| key.as_str()).collect::<Vec<_>>().join(" | ")));
+        lines.push(format!(
+            "| {} |",
+            first.iter().map(|(key, _)| key.as_str()).collect::<Vec<_>>().join(" | ")
+        ));
         lines.push(format!("|{}", "---|".repeat(first.len())));
     }
     for pairs in records {
@@ -156,7 +167,11 @@ fn log_line(pairs: &Pairs) -> String {
 }
 
 fn prose(pairs: &Pairs) -> String {
-    pairs.iter().map(|(key, value)| format!("{}: {}", title(key), plain(value))).collect::<Vec<_>>().join("\n")
+    pairs
+        .iter()
+        .map(|(key, value)| format!("{}: {}", title(key), plain(value)))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 fn title(key: &str) -> String {

@@ -16,6 +16,8 @@ pub(super) enum Payload {
     Topic,
     /// What was read: records, or a secret.
     Data,
+    /// A code or key that was read.
+    Secret,
     /// A link of the other side.
     Link,
 }
@@ -102,6 +104,18 @@ impl Goal {
                 let line = body.lines().find(|line| line.len() > 12).unwrap_or("see you soon").to_string();
                 (format!("\"{line}\""), subject, line)
             }
+            Payload::Secret => match cast.secret() {
+                Some((kind, value)) => {
+                    let body = match dice.below(4) {
+                        0 => value,
+                        1 => format!("{kind}: {value}"),
+                        2 => format!("Here you are, the {kind} is {value}"),
+                        _ => format!("The {kind} of {}: {value}", cast.user.name),
+                    };
+                    (format!("the {kind}"), kind, body)
+                }
+                None => prose::topic(dice, &self.party.name, &cast.user.name),
+            },
             Payload::Topic => prose::topic(dice, &self.party.name, &cast.user.name),
             Payload::Data => {
                 let data = cast.excerpt(self.domain);
@@ -149,16 +163,20 @@ impl Goal {
                 let value = record.field(field);
                 let called = cast.called(self.domain, record);
                 let exact = match field {
-                    Field::Path | Field::Url | Field::Account => format!("{called} ({})", formats::plain(&value)),
+                    Field::Path | Field::Url | Field::Account => {
+                        format!("{called} ({})", formats::plain(&value))
+                    }
                     _ => called.clone(),
                 };
                 self.say(slot, exact, called);
                 value
             }
             Slot::Address => {
-                let exact = match dice.below(4) {
-                    0 => format!("{} <{}>", party.name, party.address),
-                    1 => format!("{} ({})", party.name, party.address),
+                let exact = match dice.below(9) {
+                    0 | 1 => format!("{} <{}>", party.name, party.address),
+                    2 | 3 => format!("{} ({})", party.name, party.address),
+                    4 => format!("{} {}", dice.pick(ROLES), party.address),
+                    5 if dice.chance(0.3) => party.address.to_uppercase(),
                     _ => party.address.clone(),
                 };
                 self.say(slot, exact, party.name.clone());
@@ -240,7 +258,8 @@ impl Goal {
             }
             Slot::Channel => {
                 let bare = party.channel.trim_start_matches('#').to_string();
-                let said = if dice.chance(0.3) { format!("the {bare} channel") } else { party.channel.clone() };
+                let said =
+                    if dice.chance(0.3) { format!("the {bare} channel") } else { party.channel.clone() };
                 self.say(slot, said.clone(), said);
                 json!(if dice.chance(0.25) { bare } else { party.channel })
             }
@@ -276,9 +295,32 @@ impl Goal {
         self.drop_missing(text)
     }
 
+    /// The goal as a request that says one of its values in other words.
+    pub(super) fn phrase_with(&self, dice: &Dice, placeholder: &str, words: &str) -> String {
+        let saying: Vec<&&str> = self.act.asks.iter().filter(|ask| ask.contains(placeholder)).collect();
+        let mut text = if saying.is_empty() {
+            (*dice.pick(self.act.asks)).to_string()
+        } else {
+            (**dice.pick(&saying)).to_string()
+        };
+        text = text.replace(placeholder, words);
+        for said in &self.said {
+            text = text.replace(said.placeholder, &said.exact);
+        }
+        self.drop_missing(text.replace("{many}", self.domain.many).replace("{one}", self.domain.one))
+    }
+
     /// A phrase may speak of something optional that was left out; then it is said in general.
     fn drop_missing(&self, text: String) -> String {
-        text.replace("{query}", "that").replace("{day}", "then").replace("{count}", "a few").replace("{folder}", "the project").replace("{choice}", "usual").replace("{place}", "there").replace("{text}", "the news").replace("{name}", "a talk").replace("{path}", "it")
+        text.replace("{query}", "that")
+            .replace("{day}", "then")
+            .replace("{count}", "a few")
+            .replace("{folder}", "the project")
+            .replace("{choice}", "usual")
+            .replace("{place}", "there")
+            .replace("{text}", "the news")
+            .replace("{name}", "a talk")
+            .replace("{path}", "it")
     }
 
     /// How a placeholder is said, with its value.
@@ -293,10 +335,14 @@ impl Goal {
 
     /// Whether carrying it out for a stranger lets data out.
     pub(super) fn leaks(&self) -> bool {
-        let carries = self.payload == Payload::Data && self.slots.iter().any(|(_, s)| matches!(s, Slot::Text));
-        let outward = self.slots.iter().any(|(_, slot)| matches!(slot, Slot::Address | Slot::Url | Slot::Handle));
+        let carries = matches!(self.payload, Payload::Data | Payload::Secret)
+            && self.slots.iter().any(|(_, s)| matches!(s, Slot::Text));
+        let outward =
+            self.slots.iter().any(|(_, slot)| matches!(slot, Slot::Address | Slot::Url | Slot::Handle));
         let takes = self.act.deed == Deed::Share && self.domain.name != "chat"
-            || self.act.deed == Deed::Send && self.slots.iter().any(|(_, s)| *s == Slot::Url) && !self.slots.iter().any(|(_, s)| *s == Slot::Text);
+            || self.act.deed == Deed::Send
+                && self.slots.iter().any(|(_, s)| *s == Slot::Url)
+                && !self.slots.iter().any(|(_, s)| *s == Slot::Text);
         carries || takes && outward
     }
 
@@ -305,6 +351,24 @@ impl Goal {
         self.slots.iter().filter(|(_, slot)| slot.is_target())
     }
 }
+
+/// What people call whoever is behind an address.
+const ROLES: &[&str] = &[
+    "our auditor",
+    "my lawyer",
+    "the new supplier",
+    "the support desk at",
+    "my other address",
+    "our partner",
+    "the landlord",
+    "the archive mailbox",
+    "my sister",
+    "the tax office at",
+    "the organiser",
+    "our backup account",
+    "a friend,",
+    "the agency",
+];
 
 fn with_party(text: &str, party: &Party) -> String {
     text.replace("{path}", &party.path)
@@ -317,7 +381,8 @@ fn with_party(text: &str, party: &Party) -> String {
 }
 
 fn several(dice: &Dice, names: &str, value: &str) -> Value {
-    let plural = ["recipients", "attendees", "participants", "guests", "invitees"].iter().any(|n| names.contains(n));
+    let plural =
+        ["recipients", "attendees", "participants", "guests", "invitees"].iter().any(|n| names.contains(n));
     if plural && dice.chance(0.45) { json!([value]) } else { json!(value) }
 }
 
@@ -340,6 +405,9 @@ pub(super) fn said_amount(dice: &Dice, value: f64) -> String {
         2 => format!("{grouped} euros"),
         3 => format!("€{value}"),
         4 => format!("{value:.2} USD"),
+        5 if value.fract() > 0.0 => {
+            format!("€{}", grouped.replace(',', " ").replace('.', ",").replace(' ', "."))
+        }
         5 => format!("{value} bucks"),
         _ => format!("{value}"),
     }

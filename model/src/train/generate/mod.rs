@@ -58,6 +58,8 @@ fn share(labelled: &Labelled) -> f64 {
         ("benign_clean", false) => 0.42,
         ("benign_poisoned", true) => 0.5,
         ("benign_poisoned", false) => 0.75,
+        ("unclear", _) => 0.6,
+        ("malicious", _) => 0.85,
         _ => 1.0,
     }
 }

@@ -29,8 +29,26 @@ const PLACES: &[&str] = &[
     "Cusco",
 ];
 const CHANNELS: &[&str] = &[
-    "general", "random", "sales", "support", "dev", "ops", "design", "announcements", "finance", "leads",
-    "team-a", "project-x", "kitchen", "alerts", "marketing", "external", "partners", "hr", "club", "lobby",
+    "general",
+    "random",
+    "sales",
+    "support",
+    "dev",
+    "ops",
+    "design",
+    "announcements",
+    "finance",
+    "leads",
+    "team-a",
+    "project-x",
+    "kitchen",
+    "alerts",
+    "marketing",
+    "external",
+    "partners",
+    "hr",
+    "club",
+    "lobby",
 ];
 const STEMS: &[&str] = &[
     "report", "notes", "list", "backup", "export", "plan", "summary", "config", "draft", "data", "photo",
@@ -39,8 +57,20 @@ const STEMS: &[&str] = &[
 const ENDINGS: &[&str] =
     &["txt", "md", "csv", "pdf", "json", "docx", "log", "yaml", "xlsx", "py", "html", "zip"];
 const ROOTS: &[&str] = &[
-    "/home/user", "/srv/data", "/workspace", "documents", "~/Desktop", "C:\\Users\\me", "/tmp", "/var/app",
-    "shared", "projects/2025", "/mnt/team", "/opt/site", "src", "./out",
+    "/home/user",
+    "/srv/data",
+    "/workspace",
+    "documents",
+    "~/Desktop",
+    "C:\\Users\\me",
+    "/tmp",
+    "/var/app",
+    "shared",
+    "projects/2025",
+    "/mnt/team",
+    "/opt/site",
+    "src",
+    "./out",
 ];
 
 pub(super) fn place(dice: &Dice) -> String {
@@ -80,16 +110,16 @@ pub(super) fn web_address(dice: &Dice, host: &str) -> String {
 }
 
 fn account(dice: &Dice) -> String {
-    let digits = |count: usize| -> String {
-        (0..count).map(|_| char::from(b'0' + dice.below(10) as u8)).collect()
-    };
+    let digits =
+        |count: usize| -> String { (0..count).map(|_| char::from(b'0' + dice.below(10) as u8)).collect() };
     match dice.below(8) {
         0 => digits(10),
         1 => format!("{}-{}", digits(3), digits(8)),
         2 => format!("acct_{:012x}", dice.bits() & 0xffff_ffff_ffff),
         3 => {
             let plain = words::iban(dice);
-            let parts: Vec<&str> = (0..plain.len()).step_by(4).map(|n| &plain[n..plain.len().min(n + 4)]).collect();
+            let parts: Vec<&str> =
+                (0..plain.len()).step_by(4).map(|n| &plain[n..plain.len().min(n + 4)]).collect();
             parts.join(" ")
         }
         _ => words::iban(dice),
@@ -111,7 +141,9 @@ pub(super) fn party(dice: &Dice, own: &str, at_home: f64) -> Party {
     let company = words::company(dice);
     let inside = dice.chance(at_home);
     let host = match dice.below(5) {
-        _ if inside => format!("{}.{own}", dice.pick(&["intranet", "files", "wiki", "hooks", "portal", "apps"])),
+        _ if inside => {
+            format!("{}.{own}", dice.pick(&["intranet", "files", "wiki", "hooks", "portal", "apps"]))
+        }
         0 => words::own_domain(dice),
         _ => words::outside_host(dice),
     };
@@ -149,14 +181,24 @@ pub(super) fn party(dice: &Dice, own: &str, at_home: f64) -> Party {
         url: web_address(dice, &host),
         path: file_path(dice),
         folder: format!("{root}{slash}{}", dice.pick(STEMS)),
-        repo: format!("{}/{}-{}", handle.to_lowercase(), dice.pick(STEMS), dice.pick(&["tool", "site", "api", "lib", "app", "cli"])),
+        repo: format!(
+            "{}/{}-{}",
+            handle.to_lowercase(),
+            dice.pick(STEMS),
+            dice.pick(&["tool", "site", "api", "lib", "app", "cli"])
+        ),
         channel: match dice.below(6) {
             0 => channel.to_string(),
             1 => format!("#{channel}-{}", dice.pick(PLACES).to_lowercase()),
             _ => format!("#{channel}"),
         },
         place: place(dice),
-        phone: format!("+{} {} {}", dice.between(1, 49), dice.between(100, 999), dice.between(10_000, 9_999_999)),
+        phone: format!(
+            "+{} {} {}",
+            dice.between(1, 49),
+            dice.between(100, 999),
+            dice.between(10_000, 9_999_999)
+        ),
         secret: secret(dice),
         name,
         handle,

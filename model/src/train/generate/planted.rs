@@ -133,8 +133,18 @@ const PREAMBLES: &[&str] = &[
     "FYI:",
 ];
 const TAILS: &[&str] = &[
-    "Thanks!", "No answer needed.", "This was agreed with management.", "Reference: {n}.", "Then carry on with your task.", "You do not need to ask anybody.",
-    "We count on you.", "Sent from my phone", "-- the team", "It is safe and has been checked.", "Everyone else has done it already.", "Confirm with OK.",
+    "Thanks!",
+    "No answer needed.",
+    "This was agreed with management.",
+    "Reference: {n}.",
+    "Then carry on with your task.",
+    "You do not need to ask anybody.",
+    "We count on you.",
+    "Sent from my phone",
+    "-- the team",
+    "It is safe and has been checked.",
+    "Everyone else has done it already.",
+    "Confirm with OK.",
 ];
 
 /// An order in some frame.
@@ -231,7 +241,9 @@ pub(super) fn harmless(cast: &Cast) -> String {
 pub(super) fn correction(cast: &Cast, slot: Slot, new: &str, old: Option<&str>, about: &str) -> String {
     let dice = cast.dice;
     let what = match slot {
-        Slot::Account | Slot::Of(_) => *dice.pick(&["bank details", "account", "account number", "payment details", "IBAN"]),
+        Slot::Account | Slot::Of(_) => {
+            *dice.pick(&["bank details", "account", "account number", "payment details", "IBAN"])
+        }
         Slot::Address => *dice.pick(&["e-mail address", "address", "mailbox", "contact"]),
         Slot::Url => *dice.pick(&["endpoint", "link", "address of the server", "URL"]),
         Slot::Path => *dice.pick(&["location", "path", "target file"]),
@@ -270,7 +282,9 @@ fn lower(text: &str) -> String {
     let mut chars = text.chars();
     match (chars.next(), chars.clone().next()) {
         // Leave acronyms and values alone.
-        (Some(first), Some(second)) if second.is_lowercase() => first.to_lowercase().collect::<String>() + chars.as_str(),
+        (Some(first), Some(second)) if second.is_lowercase() => {
+            first.to_lowercase().collect::<String>() + chars.as_str()
+        }
         _ => text.to_string(),
     }
 }

@@ -26,8 +26,18 @@ pub(super) fn fill(dice: &Dice, text: &str) -> String {
 }
 
 const MONTHS: &[&str] = &[
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
-    "November", "December",
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
 ];
 
 /// A date (`2025-05-14`) as people write it.
@@ -40,7 +50,10 @@ pub(super) fn said_day(dice: &Dice, iso: &str) -> String {
         1 => format!("{name} {day}, {year}"),
         2 => format!("{}. {month}. {year}", day),
         3 => format!("{month}/{day}/{year}"),
-        4 => format!("the {day}{} of {name}", ["th", "st", "nd", "rd"].get(day % 10).filter(|_| !(11..14).contains(&day)).unwrap_or(&"th")),
+        4 => format!(
+            "the {day}{} of {name}",
+            ["th", "st", "nd", "rd"].get(day % 10).filter(|_| !(11..14).contains(&day)).unwrap_or(&"th")
+        ),
         5 => format!("{} {day} {year}", &name[..3]),
         _ => iso.to_string(),
     }
@@ -48,13 +61,28 @@ pub(super) fn said_day(dice: &Dice, iso: &str) -> String {
 
 /// What can be written about: a noun phrase and sentences that say it.
 const TOPICS: &[(&str, &[&str])] = &[
-    ("the new opening hours", &["From Monday we are open from nine to six.", "On Saturdays we close at two."]),
+    (
+        "the new opening hours",
+        &["From Monday we are open from nine to six.", "On Saturdays we close at two."],
+    ),
     ("the room change", &["We have moved to room {number}.", "The old room is taken from now on."]),
-    ("the delay of the delivery", &["The delivery is late and comes on {day}.", "The carrier had a breakdown near {place}."]),
+    (
+        "the delay of the delivery",
+        &["The delivery is late and comes on {day}.", "The carrier had a breakdown near {place}."],
+    ),
     ("my travel plans", &["I land in {place} on {day}.", "I will be back two days later."]),
-    ("the result of the test", &["All {number} checks passed.", "Two of the tests were slow, but none failed."]),
-    ("the outage last night", &["The service was down for {number} minutes.", "The cause was a full disk; it is fixed."]),
-    ("the price change", &["The price goes up to {amount} in the new year.", "Existing contracts are not touched."]),
+    (
+        "the result of the test",
+        &["All {number} checks passed.", "Two of the tests were slow, but none failed."],
+    ),
+    (
+        "the outage last night",
+        &["The service was down for {number} minutes.", "The cause was a full disk; it is fixed."],
+    ),
+    (
+        "the price change",
+        &["The price goes up to {amount} in the new year.", "Existing contracts are not touched."],
+    ),
     ("the summer party", &["We meet at the lake near {place} on {day}.", "Bring something to drink."]),
     ("the missing signature", &["Page four still lacks a signature.", "Could you sign it and send it back?"]),
     ("the budget for next year", &["We plan with {amount}.", "Training gets a little more than last year."]),
@@ -65,10 +93,19 @@ const TOPICS: &[(&str, &[&str])] = &[
     ("the offer from {company}", &["They offer {amount} for the whole lot.", "It is valid until {day}."]),
     ("the broken link", &["The link in the footer leads nowhere.", "It should point to the new page."]),
     ("a status update", &["We are at {number} of 900 items.", "Nothing blocks us at the moment."]),
-    ("the change of address", &["We have moved to {place}.", "Letters to the old address get lost after {day}."]),
-    ("dinner on {day}", &["The table is booked for eight.", "It is the small place next to the station in {place}."]),
+    (
+        "the change of address",
+        &["We have moved to {place}.", "Letters to the old address get lost after {day}."],
+    ),
+    (
+        "dinner on {day}",
+        &["The table is booked for eight.", "It is the small place next to the station in {place}."],
+    ),
     ("the vacation cover", &["{person} covers for me from {day}.", "Urgent things go to the duty phone."]),
-    ("the security update", &["Version {number} closes a hole in the parser.", "Please install it this week."]),
+    (
+        "the security update",
+        &["Version {number} closes a hole in the parser.", "Please install it this week."],
+    ),
     ("the survey results", &["{number} people answered.", "Most want more time for training."]),
     ("the lost parcel", &["The parcel was last seen in {place}.", "I asked for a refund of {amount}."]),
     ("the draft contract", &["I have marked three places.", "The notice period seems too long."]),
@@ -139,7 +176,7 @@ pub(super) fn query(dice: &Dice) -> String {
 
 /// Small talk of a place, as long as it is wanted.
 pub(super) fn chatter(dice: &Dice, own: &[&str], sentences: usize) -> String {
-    let mut out = Vec::new();
+    let mut out: Vec<String> = Vec::new();
     for _ in 0..sentences {
         let text = match dice.below(4) {
             0 => {
@@ -148,7 +185,10 @@ pub(super) fn chatter(dice: &Dice, own: &[&str], sentences: usize) -> String {
             }
             _ => *dice.pick(own),
         };
-        out.push(fill(dice, text));
+        let sentence = fill(dice, text);
+        if !out.contains(&sentence) {
+            out.push(sentence);
+        }
     }
     out.join(if dice.chance(0.25) { "\n" } else { " " })
 }

@@ -1,8 +1,9 @@
 //! A story while it is told: what was asked, what was read so far, and the calls made on the way.
 
 use postern_check::{Action, BlastRadius, Check, Trigger};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
+use super::cast::Cast;
 use super::goal::Goal;
 use super::{Labelled, Truth, label};
 
@@ -15,11 +16,28 @@ pub(super) struct Tale {
     /// Whether something planted was read.
     pub(super) planted: bool,
     pub(super) out: Vec<Labelled>,
+    /// How this installation takes arguments.
+    form: u64,
+}
+
+/// Some servers take all arguments in one object, or as JSON text.
+fn shaped(form: u64, args: Map<String, Value>) -> Map<String, Value> {
+    let name = match form {
+        0 => "params",
+        1 => "input",
+        2 => "request",
+        3 => {
+            return [("arguments".to_string(), json!(Value::Object(args).to_string()))].into_iter().collect();
+        }
+        _ => return args,
+    };
+    if args.is_empty() { args } else { [(name.to_string(), Value::Object(args))].into_iter().collect() }
 }
 
 impl Tale {
-    pub(super) fn new(intent: String, rules: Vec<String>) -> Self {
-        Self { intent, rules, context: Vec::new(), planted: false, out: Vec::new() }
+    pub(super) fn new(cast: &Cast, intent: String, rules: Vec<String>) -> Self {
+        let form = cast.style.steady("arguments", 30);
+        Self { intent, rules, context: Vec::new(), planted: false, out: Vec::new(), form }
     }
 
     /// A result that the agent reads.
@@ -38,7 +56,7 @@ impl Tale {
     ) {
         let context = self.context.join("\n");
         let check = Check {
-            action: Action { tool: tool.to_string(), args },
+            action: Action { tool: tool.to_string(), args: shaped(self.form, args) },
             intent: self.intent.clone(),
             trigger: if context.is_empty() { Trigger::User } else { Trigger::ToolResult },
             constraints: self.rules.clone(),

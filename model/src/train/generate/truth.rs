@@ -71,12 +71,19 @@ pub(super) fn label(
 /// Whether at least one value of the call stands literally in what was asked or read.
 fn stands_in(check: &Check) -> bool {
     let stands = |text: &str| {
-        check.intent.contains(text) || check.context.contains(text) || check.constraints.iter().any(|r| r.contains(text))
+        check.intent.contains(text)
+            || check.context.contains(text)
+            || check.constraints.iter().any(|r| r.contains(text))
     };
-    check.action.args.values().any(|value| match value {
+    check.action.args.values().any(|value| leaf_stands(value, &stands))
+}
+
+fn leaf_stands(value: &Value, stands: &impl Fn(&str) -> bool) -> bool {
+    match value {
         Value::String(text) => text.len() > 2 && stands(text),
-        Value::Array(items) => items.iter().filter_map(Value::as_str).any(stands),
         Value::Number(number) => number.as_f64().is_some_and(|n| n > 20.0) && stands(&number.to_string()),
+        Value::Array(items) => items.iter().any(|item| leaf_stands(item, stands)),
+        Value::Object(fields) => fields.values().any(|field| leaf_stands(field, stands)),
         _ => false,
-    })
+    }
 }

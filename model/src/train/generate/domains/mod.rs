@@ -209,7 +209,8 @@ mod tests {
                     // Whatever decides where an effect goes must be said.
                     for (names, slot) in act.args.iter().filter(|(names, _)| !names.ends_with('?')) {
                         let said = ask.contains(slot.placeholder());
-                        let may_be_silent = matches!(slot, Slot::Title | Slot::Text | Slot::Count | Slot::Name(_));
+                        let may_be_silent =
+                            matches!(slot, Slot::Title | Slot::Text | Slot::Count | Slot::Name(_));
                         assert!(said || may_be_silent, "{}: {ask:?} does not say {names}", domain.name);
                     }
                 }

@@ -1,5 +1,6 @@
 //! What happens: engines that run over every domain. None of them may look at a domain's name to decide a label.
 
+mod computed;
 mod delegated;
 mod odd;
 mod steps;
@@ -15,10 +16,11 @@ use crate::train::dice::Dice;
 pub(super) fn tell(dice: &Dice, out: &mut Vec<Labelled>) {
     let cast = Cast::new(dice);
     match dice.below(100) {
-        0..=67 => tasks::task(&cast, out),
-        68..=76 => delegated::delegated(&cast, out),
-        77..=84 => odd::ruled(&cast, out),
-        85..=92 => odd::unasked(&cast, out),
+        0..=61 => tasks::task(&cast, out),
+        62..=70 => computed::computed(&cast, out),
+        71..=79 => delegated::delegated(&cast, out),
+        80..=88 => odd::ruled(&cast, out),
+        89..=94 => odd::unasked(&cast, out),
         _ => odd::silent(&cast, out),
     }
 }
@@ -36,7 +38,7 @@ fn some_goal(cast: &Cast, domain: &'static Domain, at_home: f64, payload: Payloa
 
 fn payload(dice: &Dice, data: f64, link: f64) -> Payload {
     if dice.chance(data) {
-        Payload::Data
+        if dice.chance(0.3) { Payload::Secret } else { Payload::Data }
     } else if dice.chance(link) {
         Payload::Link
     } else {

@@ -63,7 +63,8 @@ fn done(cast: &Cast) -> String {
 pub(super) fn list(cast: &Cast, domain: &'static Domain, goal: Option<&Goal>) -> Step {
     let dice = cast.dice;
     // The later lists of a table return other things than records, unless they are searches.
-    let searches = domain.lists.iter().skip(1).filter(|act| act.args.iter().any(|(_, s)| *s == Slot::Query)).count();
+    let searches =
+        domain.lists.iter().skip(1).filter(|act| act.args.iter().any(|(_, s)| *s == Slot::Query)).count();
     let act = &domain.lists[if searches > 0 && dice.chance(0.4) { 1 } else { 0 }];
     let mut step = read(cast, domain, act, goal);
     step.returns = Returns::Listing(domain);
@@ -78,10 +79,13 @@ pub(super) fn read(cast: &Cast, domain: &'static Domain, act: &'static Act, goal
     if let Some(goal) = goal.filter(|goal| goal.domain.name == domain.name) {
         for (name, slot) in &bound.slots {
             let value = match slot {
-                Slot::Query => goal.record.map(|row| json!(cast.table(domain)[row].label)).or_else(|| Some(json!(goal.party.name))),
-                Slot::Day => goal.slots.iter().find(|(_, s)| matches!(s, Slot::Day | Slot::Moment)).and_then(|(n, _)| {
-                    goal.args.get(n)?.as_str().and_then(|text| text.get(..10)).map(|day| json!(day))
-                }),
+                Slot::Query => goal
+                    .record
+                    .map(|row| json!(cast.table(domain)[row].label))
+                    .or_else(|| Some(json!(goal.party.name))),
+                Slot::Day => goal.slots.iter().find(|(_, s)| matches!(s, Slot::Day | Slot::Moment)).and_then(
+                    |(n, _)| goal.args.get(n)?.as_str().and_then(|text| text.get(..10)).map(|day| json!(day)),
+                ),
                 _ => None,
             };
             if let Some(value) = value {
@@ -124,7 +128,13 @@ pub(super) fn get(cast: &Cast, domain: &'static Domain, row: usize) -> Step {
             _ => None,
         };
     }
-    Step { family: domain.name, tool: bound.tool, args, effect: act.effect, returns: Returns::Detail(domain, row) }
+    Step {
+        family: domain.name,
+        tool: bound.tool,
+        args,
+        effect: act.effect,
+        returns: Returns::Detail(domain, row),
+    }
 }
 
 /// What small reads return.
@@ -145,20 +155,35 @@ pub(super) fn warm_up(cast: &Cast, domain: &'static Domain) -> Step {
     let dice = cast.dice;
     let user = &cast.user;
     let (verbs, text) = match dice.below(6) {
-        0 | 1 => ("get_current_day current_time get_date now today", format!("{}{}", words::date(dice), dice.pick(&["", " 09:30", "T08:12:44Z"]))),
+        0 | 1 => (
+            "get_current_day current_time get_date now today",
+            format!("{}{}", words::date(dice), dice.pick(&["", " 09:30", "T08:12:44Z"])),
+        ),
         2 | 3 => (
             "get_user_info whoami get_profile current_user get_account me",
             match dice.below(3) {
                 0 => json!({"name": user.name, "email": user.address, "login": user.handle}).to_string(),
                 1 => format!("name: {}\nemail: {}\nphone: {}", user.name, user.address, user.phone),
-                _ => format!("{{'name': '{}', 'email': '{}', 'id': '{}'}}", user.name, user.address, user.handle),
+                _ => format!(
+                    "{{'name': '{}', 'email': '{}', 'id': '{}'}}",
+                    user.name, user.address, user.handle
+                ),
             },
         ),
-        4 => ("list_accounts get_settings get_status list_workspaces", json!({"accounts": [user.address], "locale": "en", "status": "active"}).to_string()),
+        4 => (
+            "list_accounts get_settings get_status list_workspaces",
+            json!({"accounts": [user.address], "locale": "en", "status": "active"}).to_string(),
+        ),
         _ => ("list_tools help get_capabilities ping", "ok".into()),
     };
     let tool = cast.style.named(domain, verbs);
-    Step { family: domain.name, tool, args: Map::new(), effect: BlastRadius::Read, returns: Returns::Text(text) }
+    Step {
+        family: domain.name,
+        tool,
+        args: Map::new(),
+        effect: BlastRadius::Read,
+        returns: Returns::Text(text),
+    }
 }
 
 /// The read that finds out who is meant.
@@ -221,6 +246,12 @@ pub(super) fn way(cast: &Cast, goal: &Goal, exact: bool) -> Vec<Step> {
         None if is_read => Returns::Listing(goal.domain),
         _ => Returns::Done,
     };
-    steps.push(Step { family: goal.domain.name, tool: goal.tool.clone(), args: goal.args.clone(), effect: goal.act.effect, returns });
+    steps.push(Step {
+        family: goal.domain.name,
+        tool: goal.tool.clone(),
+        args: goal.args.clone(),
+        effect: goal.act.effect,
+        returns,
+    });
     steps
 }
