@@ -3,7 +3,7 @@
 use postern_check::{PolicyHead, Scores};
 
 use super::data::Labelled;
-use super::measure::is_attack;
+use crate::eval::is_attack;
 use crate::weights::Calibration;
 
 /// The share of benign held-out calls whose policy should come out as allow, if the bias can do it.

@@ -1,11 +1,10 @@
-//! Training and measuring the model. Needs labelled checks (see `data`) and a pretrained encoder.
+//! Training the model. Needs labelled checks (see `data`) and a pretrained encoder.
 
 mod calibrate;
-mod data;
-mod dice;
+pub(crate) mod data;
+pub(crate) mod dice;
 mod generate;
 mod learn;
-mod measure;
 mod optimiser;
 
 use std::path::{Path, PathBuf};
@@ -14,7 +13,7 @@ use std::time::Instant;
 use crate::guard::Scorer;
 use crate::render::{Rendered, Renderer};
 use crate::weights::{self, Calibration, Meta};
-use crate::{Error, Guard};
+use crate::{Error, Guard, eval};
 use data::Labelled;
 use dice::Dice;
 
@@ -51,17 +50,6 @@ pub struct TrainOptions {
     /// Multiply in f32 only; slower where the processor has bf16
     #[arg(long)]
     pub exact: bool,
-}
-
-/// What `postern-guard eval` takes.
-#[derive(Clone, Debug, clap::Args)]
-pub struct EvalOptions {
-    /// Folder of labelled checks, *.jsonl.gz
-    #[arg(long, value_name = "DIR")]
-    pub data: PathBuf,
-    /// Print this many of the checks that came out wrong
-    #[arg(long, default_value_t = 0)]
-    pub wrong: usize,
 }
 
 /// The most that is taken of a source in training, so that none drowns the others.
@@ -143,34 +131,7 @@ pub fn run(options: &TrainOptions) -> Result<(), Error> {
     // Measured as it will be used: read back from the files.
     let guard = Guard::load(&options.out, crate::Device::Cpu)?;
     tracing::info!("weights {}", guard.info().sha256);
-    report("held-out groups", &guard, &held, 0)
-}
-
-/// Measures a model on a folder of labelled checks and prints the figures.
-///
-/// # Errors
-/// If the data cannot be read or libtorch fails.
-pub fn evaluate(guard: &Guard, options: &EvalOptions) -> Result<(), Error> {
-    let prepared = Prepared::new(data::read_folder(&options.data)?, guard.renderer())?;
-    let name = format!("{}, weights {}", options.data.display(), guard.info().sha256);
-    report(&name, guard, &prepared, options.wrong)
-}
-
-fn report(name: &str, guard: &Guard, prepared: &Prepared, wrong: usize) -> Result<(), Error> {
-    let started = Instant::now();
-    let scores = guard.score_rendered(&prepared.rendered)?;
-    let rate = scores.len() as f64 / started.elapsed().as_secs_f64();
-    println!("{name}: {} checks, {rate:.0} a second", scores.len());
-    print!("{}", measure::figures(&prepared.checks, &scores));
-    let missed = prepared.checks.iter().zip(&scores).filter(|(labelled, scores)| {
-        let allowed = measure::verdict(labelled, scores) == postern_check::Verdict::Allow;
-        measure::is_attack(labelled).is_some_and(|attack| attack == allowed)
-    });
-    for (labelled, scores) in missed.take(wrong) {
-        let (action, intent) = (&labelled.check.action, &labelled.check.intent);
-        println!("WRONG {} {} {:?} for {intent:?}: {scores:?}", labelled.kind, action.tool, action.args);
-    }
-    Ok(())
+    eval::print("held-out groups", &guard, &held.checks).map(drop)
 }
 
 /// The pretrained encoder.
