@@ -3,6 +3,8 @@
 //! The calls of one task stand or fall together, so they are drawn together; taking them one by one would
 //! make the intervals too narrow.
 
+use std::fmt;
+
 use serde::Serialize;
 
 use crate::train::dice::Dice;
@@ -17,6 +19,25 @@ pub(crate) struct Estimate {
     pub(crate) interval: Option<[f64; 2]>,
 }
 
+impl fmt::Display for Estimate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", number(self.value))?;
+        match self.interval {
+            Some([low, high]) => write!(f, " [{}, {}]", number(low), number(high)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A figure as `.931`, `1.000`, `-.020`.
+pub(super) fn number(value: f64) -> String {
+    let text = format!("{value:.3}");
+    match text.strip_prefix("-0") {
+        Some(rest) => format!("-{rest}"),
+        None => text.strip_prefix('0').map_or(text.clone(), str::to_string),
+    }
+}
+
 /// How to resample.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Resampling {
@@ -29,7 +50,7 @@ pub(crate) struct Resampling {
 impl Resampling {
     /// Measures with every unit once, then with `units` units drawn at random, again and again.
     /// `measure` gets how often each unit counts.
-    pub(super) fn estimate<const N: usize>(
+    pub(crate) fn estimate<const N: usize>(
         &self,
         units: usize,
         measure: impl Fn(&[u32]) -> [Option<f64>; N],
@@ -86,6 +107,13 @@ mod tests {
         assert!((0.44..0.465).contains(&low), "{low}");
         assert!((0.535..0.56).contains(&high), "{high}");
         assert_eq!(HOW.estimate(400, mean(&values)), [estimate]);
+    }
+
+    #[test]
+    fn figures_are_written_short() {
+        let estimate = Estimate { value: 1.0, interval: Some([-0.0201, 0.9996]) };
+        assert_eq!(estimate.to_string(), "1.000 [-.020, 1.000]");
+        assert_eq!(Estimate { value: 0.5, interval: None }.to_string(), ".500");
     }
 
     #[test]

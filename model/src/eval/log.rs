@@ -4,9 +4,8 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
 
-use super::bootstrap::Estimate;
+use super::bootstrap::number;
 use super::figures::Slice;
-use super::table::number;
 use super::tasks::Share;
 use super::{Metric, Report};
 use crate::Error;
@@ -55,10 +54,10 @@ pub(super) fn entry(report: &Report, date: &str) -> String {
 }
 
 fn row(text: &mut String, name: &str, slice: &Slice) {
-    let full = |metric| slice.get(metric).map(bracketed).unwrap_or_default();
+    let full = |metric| slice.get(metric).map(|estimate| estimate.to_string()).unwrap_or_default();
     let short = |metric| slice.get(metric).map(|estimate| number(estimate.value)).unwrap_or_default();
     let pair = |shown, inner, count: usize| match slice.get(shown) {
-        Some(estimate) => format!("{} ({}) of {count}", bracketed(estimate), short(inner)),
+        Some(estimate) => format!("{} ({}) of {count}", estimate, short(inner)),
         None => String::new(),
     };
     let recall = match slice.get(Metric::RecallAt1) {
@@ -76,13 +75,6 @@ fn row(text: &mut String, name: &str, slice: &Slice) {
     );
 }
 
-fn bracketed(estimate: Estimate) -> String {
-    match estimate.interval {
-        Some([low, high]) => format!("{} [{}, {}]", number(estimate.value), number(low), number(high)),
-        None => number(estimate.value),
-    }
-}
-
 fn share(share: Share) -> String {
-    share.share.map_or("none".into(), |value| format!("{} of {}", bracketed(value), share.count))
+    share.share.map_or("none".into(), |value| format!("{value} of {}", share.count))
 }

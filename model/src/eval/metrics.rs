@@ -92,6 +92,16 @@ pub(super) fn measure(cases: &[Case], weights: &[u32]) -> [Option<f64>; Metric::
     ]
 }
 
+/// The AUROC of scores alone, in any order; `None` if one side is empty.
+pub(crate) fn auroc(scored: &[(f64, bool)]) -> Option<f64> {
+    let case = |&(score, attack): &(f64, bool)| Case { score, attack, verdict: Verdict::Allow, unit: 0 };
+    let mut cases: Vec<Case> = scored.iter().map(case).collect();
+    cases.sort_by(|a, b| a.score.total_cmp(&b.score));
+    let attacks = cases.iter().filter(|case| case.attack).count() as f64;
+    let benign = cases.len() as f64 - attacks;
+    (attacks > 0.0 && benign > 0.0).then(|| rank(&cases, &|_| 1.0, attacks, benign).auroc)
+}
+
 #[derive(Clone, Copy)]
 struct Ranking {
     auroc: f64,
@@ -168,6 +178,12 @@ mod tests {
         // Of four pairs three are won and one is tied.
         assert_eq!(auroc(&[(0.1, false), (0.5, true), (0.5, false), (0.7, true)]), Some(0.875));
         assert_eq!(auroc(&[(0.5, false)]), None);
+    }
+
+    #[test]
+    fn scores_alone_rank_the_same_in_any_order() {
+        assert_eq!(auroc(&[(7.0, true), (-2.0, false), (0.5, false), (0.5, true)]), Some(0.875));
+        assert_eq!(auroc(&[(7.0, true)]), None);
     }
 
     #[test]

@@ -21,9 +21,9 @@ use serde::Serialize;
 
 use crate::train::data::{self, Labelled};
 use crate::{Error, Guard};
-use bootstrap::Resampling;
+pub(crate) use bootstrap::Resampling;
 pub(crate) use figures::Figures;
-pub(crate) use metrics::Metric;
+pub(crate) use metrics::{Metric, auroc};
 
 /// What `postern-guard eval` takes.
 #[derive(Clone, Debug, clap::Args)]
@@ -122,10 +122,10 @@ pub fn run(guard: &Guard, options: &EvalOptions) -> Result<(), Error> {
 }
 
 /// Measures a model on checks at hand, and prints the figures over all of them and by source and kind.
-pub(crate) fn print(title: &str, guard: &Guard, checks: &[Labelled]) -> Result<Figures, Error> {
+pub(crate) fn print(title: &str, guard: &Guard, checks: &[Labelled]) -> Result<(), Error> {
     let figures = Figures::new(checks, &score(guard, checks)?, Resampling { count: 200, seed: 7 });
     let _ = std::io::stdout().write_all(table::short(title, &figures).as_bytes());
-    Ok(figures)
+    Ok(())
 }
 
 /// The scores of checks, in their order.

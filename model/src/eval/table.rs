@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use comfy_table::{Cell, CellAlignment, Table, presets};
 
-use super::bootstrap::Estimate;
+use super::bootstrap::{Estimate, number};
 use super::figures::{Figures, Slice};
 use super::metrics::Metric;
 use super::tasks::{Share, TaskFigures};
@@ -55,12 +55,6 @@ pub(super) fn short(title: &str, figures: &Figures) -> String {
     section(&mut text, title, &rows);
     closing(&mut text, figures);
     text
-}
-
-/// A probability as `.931`, `1.000`.
-pub(super) fn number(value: f64) -> String {
-    let text = format!("{value:.3}");
-    text.strip_prefix('0').map_or(text.clone(), str::to_string)
 }
 
 fn estimate(estimate: Option<Estimate>) -> String {
