@@ -80,14 +80,15 @@ impl Figures {
         let changing =
             |judged: &&Judged| judged.labelled.labels.effect.is_some_and(BlastRadius::has_side_effects);
         let side_effects: Vec<&Judged> = all.iter().copied().filter(changing).collect();
-        let by = |key: &dyn Fn(&Labelled) -> Option<String>| -> Vec<Slice> {
-            let mut parts: BTreeMap<String, Vec<&Judged>> = BTreeMap::new();
+        // The number only puts parts in order.
+        let by = |key: &dyn Fn(&Labelled) -> Option<(usize, String)>| -> Vec<Slice> {
+            let mut parts: BTreeMap<(usize, String), Vec<&Judged>> = BTreeMap::new();
             for judged in &judged {
                 if let Some(key) = key(judged.labelled) {
                     parts.entry(key).or_default().push(judged);
                 }
             }
-            parts.into_iter().map(|(name, part)| Slice::new(name, &part, how)).collect()
+            parts.into_iter().map(|((_, name), part)| Slice::new(name, &part, how)).collect()
         };
         let labels = checks.iter().zip(scores).filter_map(|(l, s)| Some(l.labels.effect? == s.effect));
         let (right, known) = labels.fold((0, 0), |(right, known), r| (right + usize::from(r), known + 1));
@@ -96,10 +97,10 @@ impl Figures {
         Self {
             all: Slice::new("all".into(), &all, how),
             side_effects: Slice::new("side effects".into(), &side_effects, how),
-            sources: by(&|labelled| Some(labelled.source.clone())),
-            groups: by(&|labelled| Some(labelled.group.clone())),
-            kinds: by(&|labelled| Some(labelled.kind.clone())),
-            effects: by(&|labelled| labelled.labels.effect.map(|effect| effect_name(effect).into())),
+            sources: by(&|labelled| Some((0, labelled.source.clone()))),
+            groups: by(&|labelled| Some((0, labelled.group.clone()))),
+            kinds: by(&|labelled| Some((0, labelled.kind.clone()))),
+            effects: by(&|labelled| labelled.labels.effect.map(|effect| (effect as usize, effect_name(effect).into()))),
             reliability: reliability(&judged),
             for_a_person: tasks::held(&person, how),
             effect_right: (known > 0).then(|| right as f64 / known as f64),
@@ -140,11 +141,11 @@ impl Slice {
 
 fn effect_name(effect: BlastRadius) -> &'static str {
     match effect {
-        BlastRadius::None => "0 none",
-        BlastRadius::Read => "1 read",
-        BlastRadius::Write => "2 write",
-        BlastRadius::ExternalSend => "3 external_send",
-        BlastRadius::Irreversible => "4 irreversible",
+        BlastRadius::None => "none",
+        BlastRadius::Read => "read",
+        BlastRadius::Write => "write",
+        BlastRadius::ExternalSend => "external_send",
+        BlastRadius::Irreversible => "irreversible",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use comfy_table::{Cell, CellAlignment, Table, presets};
+use comfy_table::{Attribute, Cell, CellAlignment, Table, presets};
 
 use super::bootstrap::{Estimate, number};
 use super::figures::{Figures, Slice};
@@ -129,7 +129,8 @@ fn closing(text: &mut String, figures: &Figures) {
 
 fn table(text: &mut String, header: &[&str], rows: impl Iterator<Item = Vec<String>>) {
     let mut table = Table::new();
-    table.load_style(presets::UTF8_HORIZONTAL_ONLY).set_header(header);
+    table.load_style(presets::NOTHING);
+    table.set_header(header.iter().map(|name| Cell::new(name).add_attribute(Attribute::Bold)));
     for row in rows {
         table.add_row(row.into_iter().map(Cell::new));
     }
