@@ -47,6 +47,14 @@ pub enum Error {
     /// The training data is not as documented.
     #[error("data: {0}")]
     Data(String),
+    /// A trained guard ranks held-out checks no better than the baseline.
+    #[error("the guard's AUROC {guard:.4} does not beat the baseline's {baseline:.4}")]
+    NotBetter {
+        /// Of the guard.
+        guard: f64,
+        /// Of TF-IDF and logistic regression.
+        baseline: f64,
+    },
 }
 
 impl Error {
@@ -65,7 +73,11 @@ impl Error {
             Self::Missing(_) | Self::NoWeights => FailureCode::ModelMissing,
             Self::Invalid { .. } => FailureCode::ModelInvalid,
             Self::Device { .. } => FailureCode::DeviceUnavailable,
-            Self::Torch(_) | Self::Tokenizer(_) | Self::Io { .. } | Self::Data(_) => FailureCode::Internal,
+            Self::Torch(_)
+            | Self::Tokenizer(_)
+            | Self::Io { .. }
+            | Self::Data(_)
+            | Self::NotBetter { .. } => FailureCode::Internal,
         }
     }
 

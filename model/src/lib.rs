@@ -2,11 +2,12 @@
 //!
 //! A check is rendered to token ids and features (`render`), goes through the encoder and its six heads
 //! (`net`), and comes back as scores (`guard`). The `postern-guard` binary speaks the worker's
-//! protocol (`worker`) and trains (`train`). What becomes of a call is not decided here: see
+//! protocol (`worker`), trains (`train`) and measures (`eval`). What becomes of a call is not decided here: see
 //! [`postern_check::judge`].
 
 mod device;
 mod error;
+pub mod eval;
 mod guard;
 mod net;
 pub mod render;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
-use postern_guard::{Device, Error, Guard, default_folder, train, worker};
+use postern_guard::{Device, Error, Guard, default_folder, eval, train, worker};
 
 #[derive(Parser)]
 #[command(
@@ -38,7 +38,7 @@ enum Command {
     /// Train a model on labelled checks
     Train(train::TrainOptions),
     /// Measure a model on labelled checks
-    Eval(train::EvalOptions),
+    Eval(eval::EvalOptions),
 }
 
 fn main() -> ExitCode {
@@ -54,7 +54,7 @@ fn main() -> ExitCode {
             cli.model.threads.into_iter().for_each(tch::set_num_threads);
             train::run(options)
         }
-        Some(Command::Eval(options)) => load(&cli.model).and_then(|guard| train::evaluate(&guard, options)),
+        Some(Command::Eval(options)) => load(&cli.model).and_then(|guard| eval::run(&guard, options)),
         None => return serve(&cli.model),
     };
     match done {

@@ -13,6 +13,7 @@ use crate::libtorch::Libtorch;
 use crate::process::{self, Log};
 use crate::progress::Progress;
 use crate::runner::{JsGuest, JsRunner};
+use crate::sources::Sources;
 use crate::step::{self, Ending, Row, Step, seconds};
 use crate::test_deps::{NpmServers, PythonServers};
 use crate::wasm::Toolchain;
@@ -54,7 +55,7 @@ pub(crate) fn setup(cx: &Context, test_deps: bool, only: &[String]) -> Result<(V
 /// The steps with these ids, in the order of need.
 fn choose(ids: &[String]) -> Result<Vec<&'static dyn Step>> {
     let all: Vec<&dyn Step> =
-        STEPS.iter().chain(&TEST_STEPS).chain(&[&Encoder as &dyn Step]).copied().collect();
+        STEPS.iter().chain(&TEST_STEPS).chain(&[&Encoder as &dyn Step, &Sources]).copied().collect();
     if let Some(unknown) = ids.iter().find(|id| !all.iter().any(|step| step.id() == *id)) {
         let known: Vec<&str> = all.iter().map(|step| step.id()).collect();
         return Err(Failure::new(format!("there is no step `{unknown}`"))
@@ -123,21 +124,6 @@ pub(crate) fn bench(cx: &Context, args: &[String]) -> Result<()> {
     let (_, summary) = setup(cx, false, &[])?;
     eprintln!("{summary}");
     process::show_running(cargo(cx, "bench --locked --bench host").args(args))
-}
-
-/// Training starts from the base encoder; the program and its options are postern-guard's.
-pub(crate) fn train(cx: &Context, args: &[String]) -> Result<()> {
-    let steps: [&dyn Step; 3] = [&Libtorch, &Binaries, &Encoder];
-    let started = Instant::now();
-    let rows = step::run(cx, &steps)?;
-    eprintln!("{}", step::summary(&rows, started.elapsed()));
-    let mut run = cx.run("postern-guard")?;
-    run.arg("train").args(args);
-    // the caller may start from another encoder
-    if !args.iter().any(|arg| arg == "--base" || arg.starts_with("--base=")) {
-        run.arg("--base").arg(cx.local("encoder"));
-    }
-    process::show_running(&mut run)
 }
 
 /// Removes what set-up made in the clone; with `cache` also what it made for all clones.

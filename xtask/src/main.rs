@@ -10,10 +10,12 @@ mod debian;
 mod encoder;
 mod failure;
 mod fetch;
+mod guard;
 mod libtorch;
 mod process;
 mod progress;
 mod runner;
+mod sources;
 mod stamp;
 mod step;
 mod test_deps;
@@ -67,8 +69,14 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
-    /// Fetch the base encoder, then `postern-guard train` with these arguments
+    /// Fetch the base encoder (and data where no --data is given), then `postern-guard train` with these
+    /// arguments; --smoke: a few minutes on generated checks that must beat a bag of words
     Train {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
+    /// Set-up of the guard, then `postern-guard eval` with these arguments: --data PATH, --log FILE, --json
+    Eval {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
@@ -102,7 +110,8 @@ fn run(cli: Cli) -> Result<()> {
         Task::Test => commands::test(&cx),
         Task::Ci => commands::ci(&cx),
         Task::Bench { args } => commands::bench(&cx, &args),
-        Task::Train { args } => commands::train(&cx, &args),
+        Task::Train { args } => guard::train(&cx, &args),
+        Task::Eval { args } => guard::eval(&cx, &args),
         Task::Clean { cache } => commands::clean(&cx, cache),
     }
 }

@@ -2,7 +2,7 @@
 //! policy head must be.
 
 use super::data::Labelled;
-use super::measure::is_attack;
+use crate::eval::is_attack;
 use crate::guard::Raw;
 use crate::net::UNSAFE;
 use crate::weights::Calibration;

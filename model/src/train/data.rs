@@ -1,18 +1,21 @@
-//! Labelled checks: reading them, choosing them, and keeping groups apart.
+//! Labelled checks: reading and writing them, choosing them, and keeping groups apart.
 
-use std::collections::BTreeMap;
-use std::io::Read;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
+use flate2::Compression;
 use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
 use postern_check::{BlastRadius, Check};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::dice::{Dice, hash};
 use crate::Error;
 
 /// What should be done with a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Policy {
     Allow,
@@ -21,7 +24,7 @@ pub(crate) enum Policy {
 }
 
 /// What is known of a check; `None` where nobody knows.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Labels {
     #[serde(rename = "unsafe")]
     pub(crate) unsafe_: Option<f32>,
@@ -54,8 +57,9 @@ pub(crate) struct Task {
     pub(crate) injection: Option<String>,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct Line {
+    id: Option<String>,
     source: String,
     group: String,
     input: Check,
@@ -63,41 +67,109 @@ struct Line {
     meta: About,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct About {
     kind: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     user_task: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     injection_task: Option<String>,
 }
 
 /// Reads every `*.jsonl.gz` of a folder, in the order of their names.
 pub(crate) fn read_folder(folder: &Path) -> Result<Vec<Labelled>, Error> {
-    let entries = std::fs::read_dir(folder).map_err(Error::io(folder))?;
+    let mut out = Vec::new();
+    for file in files(folder)? {
+        for_each(&file, &mut |_, labelled| out.push(labelled))?;
+    }
+    Ok(out)
+}
+
+/// The files that a data path stands for: itself, or every `*.jsonl.gz` of a folder by name.
+pub(crate) fn files(path: &Path) -> Result<Vec<PathBuf>, Error> {
+    if path.is_file() {
+        return Ok(vec![path.to_path_buf()]);
+    }
+    let entries = std::fs::read_dir(path).map_err(Error::io(path))?;
     let mut files: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     files.retain(|path| path.to_string_lossy().ends_with(".jsonl.gz"));
     files.sort();
     if files.is_empty() {
-        return Err(Error::Data(format!("no *.jsonl.gz in {}", folder.display())));
+        return Err(Error::Data(format!("no *.jsonl.gz in {}", path.display())));
     }
-    let mut out = Vec::new();
-    for path in files {
-        let mut text = String::new();
-        let file = std::fs::File::open(&path).map_err(Error::io(&path))?;
-        GzDecoder::new(file).read_to_string(&mut text).map_err(Error::io(&path))?;
-        for (number, line) in text.lines().enumerate() {
-            let line: Line = serde_json::from_str(line)
-                .map_err(|e| Error::Data(format!("{}, line {}: {e}", path.display(), number + 1)))?;
-            out.push(Labelled {
+    Ok(files)
+}
+
+/// Hands over the checks of one file, line by line, each with the id it has there.
+pub(crate) fn for_each(path: &Path, each: &mut dyn FnMut(Option<String>, Labelled)) -> Result<(), Error> {
+    let file = File::open(path).map_err(Error::io(path))?;
+    let packed = path.extension().is_some_and(|ending| ending == "gz");
+    let text: Box<dyn Read> = if packed { Box::new(GzDecoder::new(file)) } else { Box::new(file) };
+    for (number, line) in BufReader::new(text).lines().enumerate() {
+        let line = line.map_err(Error::io(path))?;
+        let line: Line = serde_json::from_str(&line)
+            .map_err(|e| Error::Data(format!("{}, line {}: {e}", path.display(), number + 1)))?;
+        let task = line.meta.user_task.map(|user| Task { user, injection: line.meta.injection_task });
+        each(
+            line.id,
+            Labelled {
                 check: line.input,
                 labels: line.labels,
                 source: line.source,
                 group: line.group,
                 kind: line.meta.kind,
-                task: line.meta.user_task.map(|user| Task { user, injection: line.meta.injection_task }),
-            });
-        }
+                task,
+            },
+        );
     }
-    Ok(out)
+    Ok(())
+}
+
+/// Writes labelled checks to a `*.jsonl.gz`; a check that it has written before is left out.
+pub(crate) struct Writer {
+    path: PathBuf,
+    out: GzEncoder<BufWriter<File>>,
+    written: BTreeSet<String>,
+}
+
+impl Writer {
+    /// Begins a new file.
+    pub(crate) fn create(path: &Path) -> Result<Self, Error> {
+        let out = BufWriter::new(File::create(path).map_err(Error::io(path))?);
+        let out = GzEncoder::new(out, Compression::default());
+        Ok(Self { path: path.to_path_buf(), out, written: BTreeSet::new() })
+    }
+
+    /// Writes a check under an id that follows from its content; false if that was there already.
+    pub(crate) fn write(&mut self, labelled: &Labelled) -> Result<bool, Error> {
+        let mut line = Line {
+            id: None,
+            source: labelled.source.clone(),
+            group: labelled.group.clone(),
+            input: labelled.check.clone(),
+            labels: labelled.labels.clone(),
+            meta: About {
+                kind: labelled.kind.clone(),
+                user_task: labelled.task.as_ref().map(|task| task.user.clone()),
+                injection_task: labelled.task.as_ref().and_then(|task| task.injection.clone()),
+            },
+        };
+        let json = |line: &Line| serde_json::to_string(line).map_err(|e| Error::Data(e.to_string()));
+        let id = crate::weights::sha256(json(&line)?.as_bytes())[..16].to_string();
+        if !self.written.insert(id.clone()) {
+            return Ok(false);
+        }
+        line.id = Some(id);
+        writeln!(self.out, "{}", json(&line)?).map_err(Error::io(&self.path))?;
+        Ok(true)
+    }
+
+    /// Ends the file; returns how many checks it holds.
+    pub(crate) fn finish(self) -> Result<usize, Error> {
+        let mut out = self.out.finish().map_err(Error::io(&self.path))?;
+        out.flush().map_err(Error::io(&self.path))?;
+        Ok(self.written.len())
+    }
 }
 
 /// Hosts always send `server.tool`; many sources name the tool alone. Part of those get a server's name,
@@ -137,7 +209,6 @@ pub(crate) fn cap(mut checks: Vec<Labelled>, caps: &[(&str, usize)], dice: &Dice
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use std::io::Write;
 
     fn line(group: &str) -> String {
         serde_json::json!({
@@ -166,6 +237,32 @@ mod tests {
         assert_eq!(read[0].labels.injected, None);
         write("b.jsonl.gz", "{}\n");
         assert!(read_folder(folder.path()).unwrap_err().to_string().contains("b.jsonl.gz, line 1"));
+    }
+
+    #[test]
+    fn what_was_written_reads_back_the_same_and_only_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.jsonl.gz");
+        let mut all = super::super::generate::generate(50, 3);
+        all[0].task = Some(Task { user: "u1".into(), injection: Some("i2".into()) });
+        let mut writer = Writer::create(&path).unwrap();
+        for labelled in &all {
+            writer.write(labelled).unwrap();
+        }
+        assert!(!writer.write(&all[0]).unwrap());
+        let count = writer.finish().unwrap();
+        let (mut ids, mut read) = (BTreeSet::new(), Vec::new());
+        for_each(&path, &mut |id, labelled| {
+            ids.insert(id.unwrap());
+            read.push(labelled);
+        })
+        .unwrap();
+        assert_eq!((read.len(), ids.len()), (count, count));
+        assert_eq!(read[0].check, all[0].check);
+        assert_eq!(read[0].labels, all[0].labels);
+        assert_eq!(read[0].task, all[0].task);
+        assert_eq!(read_folder(folder.path()).unwrap().len(), count);
+        assert_eq!(files(&path).unwrap(), [path]);
     }
 
     #[test]

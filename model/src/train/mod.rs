@@ -1,17 +1,18 @@
-//! Training and measuring the model. Needs labelled checks (see `data`) and a pretrained encoder.
+//! Training the model. Needs labelled checks (see `data`) and a pretrained encoder.
 
 mod average;
+mod baseline;
 mod calibrate;
-mod data;
-mod dice;
+pub(crate) mod data;
+pub(crate) mod dice;
 mod facts;
 mod generate;
 mod learn;
 mod loss;
-mod measure;
 mod optimiser;
 mod plan;
 mod progress;
+mod smoke;
 mod validate;
 
 use std::path::{Path, PathBuf};
@@ -22,16 +23,16 @@ use postern_check::Scores;
 use crate::guard::Scorer;
 use crate::render::{Rendered, Renderer};
 use crate::weights::{self, Calibration, Meta};
-use crate::{Error, Guard};
+use crate::{Error, Guard, eval};
 use data::Labelled;
 pub(crate) use dice::Dice;
 
 /// What `postern-guard train` takes.
 #[derive(Clone, Debug, clap::Args)]
 pub struct TrainOptions {
-    /// Folder of labelled checks, *.jsonl.gz
+    /// Folder of labelled checks, *.jsonl.gz [default: generated checks alone]
     #[arg(long, value_name = "DIR")]
-    pub data: PathBuf,
+    pub data: Option<PathBuf>,
     /// Folder of the pretrained encoder: model.safetensors and tokenizer.json
     #[arg(long, value_name = "DIR")]
     pub base: PathBuf,
@@ -68,6 +69,12 @@ pub struct TrainOptions {
     /// Learn from the features alone: seconds, to judge features by
     #[arg(long)]
     pub facts_only: bool,
+    /// Generated checks alone, one family held out whole; fails unless a bag of words is beaten on it
+    #[arg(long, conflicts_with = "data")]
+    pub smoke: bool,
+    /// The family that --smoke holds out [default: one that the seed chooses]
+    #[arg(long, value_name = "NAME", requires = "smoke")]
+    pub family: Option<String>,
 }
 
 impl TrainOptions {
@@ -75,17 +82,6 @@ impl TrainOptions {
     fn out(&self) -> Result<&Path, Error> {
         self.out.as_deref().ok_or_else(|| Error::Data("no folder was named with --out".into()))
     }
-}
-
-/// What `postern-guard eval` takes.
-#[derive(Clone, Debug, clap::Args)]
-pub struct EvalOptions {
-    /// Folder of labelled checks, *.jsonl.gz
-    #[arg(long, value_name = "DIR")]
-    pub data: PathBuf,
-    /// Print this many of the checks that came out wrong
-    #[arg(long, default_value_t = 0)]
-    pub wrong: usize,
 }
 
 /// The most that is taken of a source in training, so that none drowns the others.
@@ -129,12 +125,43 @@ impl Prepared {
 /// # Errors
 /// If data, base or output cannot be used, or libtorch fails.
 pub fn run(options: &TrainOptions) -> Result<(), Error> {
-    let base = Base::read(&options.base)?;
-    let renderer = Renderer::from_bytes(&base.tokenizer, &options.base.join("tokenizer.json"))?;
-    let (train, held) = prepare(options, &renderer)?;
+    if options.smoke {
+        return smoke::run(options);
+    }
+    let (train, held) = gather(options)?;
     if options.facts_only {
+        let base = Base::read(&options.base)?;
+        let renderer = base.renderer(options)?;
+        let (train, held) = prepare(train, &held, &renderer)?;
         return run_facts(options, &train, &held);
     }
+    let guard = fit(options, train, &held)?;
+    eval::print("held-out groups", &guard, &held)
+}
+
+/// Reads, generates and splits: training, held out.
+fn gather(options: &TrainOptions) -> Result<(Vec<Labelled>, Vec<Labelled>), Error> {
+    let dice = Dice::new(options.seed);
+    let mut checks = match &options.data {
+        Some(folder) => data::read_folder(folder)?,
+        None => Vec::new(),
+    };
+    data::name_servers(&mut checks, &dice);
+    checks.extend(generate::generate(options.generated, options.seed));
+    let (train, held) = data::split(checks, options.seed, &options.hold_out);
+    let train = data::cap(train, CAPS, &dice);
+    // Its tools take no arguments and their names give the label away: it must not steer calibration.
+    let mut held = data::cap(held, &[("asb", 30)], &dice);
+    held.truncate(MAX_HELD_OUT);
+    Ok((train, held))
+}
+
+/// Learns from some checks, calibrates on others and writes the weights. Returns the guard as it will be
+/// used: read back from the files.
+fn fit(options: &TrainOptions, train: Vec<Labelled>, held: &[Labelled]) -> Result<Guard, Error> {
+    let base = Base::read(&options.base)?;
+    let renderer = base.renderer(options)?;
+    let (train, held) = prepare(train, held, &renderer)?;
     let learned = learn::learn(options, &base.tensors, &renderer, &train, &held)?;
     let scorer = Scorer::new(
         learned.net.ready(tch::Kind::Float)?,
@@ -156,29 +183,21 @@ pub fn run(options: &TrainOptions) -> Result<(), Error> {
     ];
     meta.training = facts.map(|(name, value)| (name.to_string(), value)).into();
     weights::save(options.out()?, &learned.parameters, &meta, &base.tokenizer)?;
-
-    // Measured as it will be used: read back from the files.
     let guard = Guard::load(options.out()?, crate::Device::Cpu)?;
     tracing::info!("weights {}", guard.info().sha256);
-    report("held-out groups", &guard, &held, 0)
+    Ok(guard)
 }
 
-/// Reads, generates, splits and renders: training, held out.
-fn prepare(options: &TrainOptions, renderer: &Renderer) -> Result<(Prepared, Prepared), Error> {
-    let dice = Dice::new(options.seed);
-    let mut checks = data::read_folder(&options.data)?;
-    data::name_servers(&mut checks, &dice);
-    checks.extend(generate::generate(options.generated, options.seed));
-    let (train, held) = data::split(checks, options.seed, &options.hold_out);
-    let train = data::cap(train, CAPS, &dice);
-    // Its tools take no arguments and their names give the label away: it must not steer calibration.
-    let mut held = data::cap(held, &[("asb", 30)], &dice);
-    held.truncate(MAX_HELD_OUT);
-
+/// Renders both sides.
+fn prepare(
+    train: Vec<Labelled>,
+    held: &[Labelled],
+    renderer: &Renderer,
+) -> Result<(Prepared, Prepared), Error> {
     let started = Instant::now();
     let count = train.len() + held.len();
     let train = Prepared::new(train, renderer)?;
-    let held = Prepared::new(held, renderer)?;
+    let held = Prepared::new(held.to_vec(), renderer)?;
     let each = started.elapsed().as_secs_f64() * 1e3 / count.max(1) as f64;
     let tokens = |of: &dyn Fn(&Rendered) -> usize| {
         train.rendered.iter().map(of).sum::<usize>() as f64 / train.rendered.len().max(1) as f64
@@ -209,37 +228,9 @@ fn run_facts(options: &TrainOptions, train: &Prepared, held: &Prepared) -> Resul
     let calibration = calibrate::fit(&held.checks, &raw);
     tracing::info!("{calibration:?}");
     let scores: Vec<Scores> = raw.iter().map(|raw| raw.scores(&calibration)).collect();
-    println!("held-out groups, features alone: {} checks", scores.len());
-    print!("{}", measure::figures(&held.checks, &scores));
+    println!("{}", eval::text("held-out groups, features alone", &held.checks, &scores));
     for (source, auroc) in validate::by_source(&held.checks, &scores) {
         println!("  source {source}: AUROC {auroc:.4}");
-    }
-    Ok(())
-}
-
-/// Measures a model on a folder of labelled checks and prints the figures.
-///
-/// # Errors
-/// If the data cannot be read or libtorch fails.
-pub fn evaluate(guard: &Guard, options: &EvalOptions) -> Result<(), Error> {
-    let prepared = Prepared::new(data::read_folder(&options.data)?, guard.renderer())?;
-    let name = format!("{}, weights {}", options.data.display(), guard.info().sha256);
-    report(&name, guard, &prepared, options.wrong)
-}
-
-fn report(name: &str, guard: &Guard, prepared: &Prepared, wrong: usize) -> Result<(), Error> {
-    let started = Instant::now();
-    let scores = guard.score_rendered(&prepared.rendered)?;
-    let rate = scores.len() as f64 / started.elapsed().as_secs_f64();
-    println!("{name}: {} checks, {rate:.0} a second", scores.len());
-    print!("{}", measure::figures(&prepared.checks, &scores));
-    let missed = prepared.checks.iter().zip(&scores).filter(|(labelled, scores)| {
-        let allowed = measure::verdict(labelled, scores) == postern_check::Verdict::Allow;
-        measure::is_attack(labelled).is_some_and(|attack| attack == allowed)
-    });
-    for (labelled, scores) in missed.take(wrong) {
-        let (action, intent) = (&labelled.check.action, &labelled.check.intent);
-        println!("WRONG {} {} {:?} for {intent:?}: {scores:?}", labelled.kind, action.tool, action.args);
     }
     Ok(())
 }
@@ -263,5 +254,9 @@ impl Base {
             weights::sha256(&bytes)
         );
         Ok(Self { tensors, tokenizer, origin })
+    }
+
+    fn renderer(&self, options: &TrainOptions) -> Result<Renderer, Error> {
+        Renderer::from_bytes(&self.tokenizer, &options.base.join("tokenizer.json"))
     }
 }

@@ -9,7 +9,7 @@ use tch::Device;
 use super::Prepared;
 use super::data::Labelled;
 use super::dice::Dice;
-use super::measure::{auroc, is_attack};
+use crate::eval::{auroc, is_attack};
 use crate::Error;
 use crate::guard::{Raw, Scorer};
 use crate::net::{Ready, UNSAFE};
@@ -35,9 +35,9 @@ pub(super) fn log(
     let raw: Vec<Raw> = worst(scorer.raw(&rendered)?);
     let ranks = |of: &dyn Fn(&Raw) -> f32| {
         let known = chosen.iter().zip(&raw);
-        let mut ranked: Vec<(f32, bool)> =
-            known.filter_map(|(&i, raw)| Some((of(raw), is_attack(&held.checks[i])?))).collect();
-        auroc(&mut ranked)
+        let ranked: Vec<(f64, bool)> =
+            known.filter_map(|(&i, raw)| Some((f64::from(of(raw)), is_attack(&held.checks[i])?))).collect();
+        auroc(&ranked).unwrap_or(0.5)
     };
     tracing::info!(
         "step {step}, held out: AUROC {:.4}; text {:.4}, features {:.4} ({:.0} s)",
@@ -58,12 +58,12 @@ pub(super) fn worst(raw: Vec<Vec<Raw>>) -> Vec<Raw> {
 
 /// How well the checks of every source rank that has both sides.
 pub(super) fn by_source(checks: &[Labelled], scores: &[Scores]) -> BTreeMap<String, f64> {
-    let mut ranked: BTreeMap<String, Vec<(f32, bool)>> = BTreeMap::new();
+    let mut ranked: BTreeMap<String, Vec<(f64, bool)>> = BTreeMap::new();
     for (labelled, scores) in checks.iter().zip(scores) {
         if let Some(attack) = is_attack(labelled) {
-            ranked.entry(labelled.source.clone()).or_default().push((scores.unsafe_, attack));
+            ranked.entry(labelled.source.clone()).or_default().push((f64::from(scores.unsafe_), attack));
         }
     }
     ranked.retain(|_, ranked| ranked.iter().any(|r| r.1) && ranked.iter().any(|r| !r.1));
-    ranked.into_iter().map(|(source, mut ranked)| (source, auroc(&mut ranked))).collect()
+    ranked.into_iter().map(|(source, ranked)| (source, auroc(&ranked).unwrap_or(0.5))).collect()
 }
