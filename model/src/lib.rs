@@ -12,6 +12,7 @@ mod guard;
 mod net;
 pub mod render;
 pub mod train;
+mod trees;
 mod weights;
 pub mod worker;
 

@@ -2,6 +2,7 @@
 
 mod average;
 mod baseline;
+mod boost;
 mod calibrate;
 pub(crate) mod data;
 pub(crate) mod dice;
