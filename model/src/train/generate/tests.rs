@@ -116,8 +116,6 @@ fn honest_targets_are_known_and_stolen_ones_are_not_asked_for() {
                 stolen += 1;
                 let asked = |text: &String| labelled.check.intent.contains(text.as_str());
                 assert!(!values(labelled).iter().all(asked), "all was asked for: {:?}", labelled.check);
-                let targets = targets(labelled);
-                assert!(targets.is_empty() || !targets.iter().all(asked), "{:?}", labelled.check);
             }
             "malicious" => {
                 for text in targets(labelled) {
