@@ -6,6 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
 
+/// Enough checks to look at, made once.
+fn sample() -> &'static [Labelled] {
+    static SAMPLE: std::sync::OnceLock<Vec<Labelled>> = std::sync::OnceLock::new();
+    SAMPLE.get_or_init(|| generate(50_000, 3))
+}
+
 fn kinds(all: &[Labelled]) -> BTreeMap<&str, usize> {
     let mut out = BTreeMap::new();
     for labelled in all {
@@ -37,8 +43,8 @@ fn samples() {
 
 #[test]
 fn sides_are_in_balance() {
-    let all = generate(20_000, 1);
-    let kinds = kinds(&all);
+    let all = sample();
+    let kinds = kinds(all);
     println!("{kinds:?}");
     let share = |names: &[&str]| {
         names.iter().filter_map(|name| kinds.get(name)).sum::<usize>() as f64 / all.len() as f64
@@ -55,7 +61,7 @@ fn sides_are_in_balance() {
 
 #[test]
 fn checks_differ() {
-    let all = generate(20_000, 2);
+    let all = sample();
     let distinct: BTreeSet<String> = all.iter().map(|l| serde_json::to_string(&l.check).unwrap()).collect();
     assert!(distinct.len() * 1000 > all.len() * 985, "{} of {}", distinct.len(), all.len());
 }
@@ -82,7 +88,9 @@ fn values(labelled: &Labelled) -> Vec<String> {
 /// Leaves that say where money or a message goes.
 fn targets(labelled: &Labelled) -> Vec<String> {
     let is_target = |text: &String| {
-        let address = text.contains('@') && !text.contains(' ') && text.contains('.');
+        let address = text.contains('@')
+            && !text.contains([' ', '\n', ',', ':', '/', '%', '=', ';', '|'])
+            && text.contains('.');
         let iban = text.len() >= 18
             && text.chars().take(2).all(|c| c.is_ascii_uppercase())
             && text.chars().skip(2).all(|c| c.is_ascii_digit() || c == ' ');
@@ -97,7 +105,7 @@ fn of_tables(labelled: &&Labelled) -> bool {
 
 #[test]
 fn honest_targets_are_known_and_stolen_ones_are_not_asked_for() {
-    let all = generate(20_000, 3);
+    let all = sample();
     let known = |text: &str, labelled: &Labelled| {
         let check = &labelled.check;
         let squeezed = |text: &str| text.replace(' ', "").to_lowercase();
@@ -135,11 +143,11 @@ fn honest_targets_are_known_and_stolen_ones_are_not_asked_for() {
 
 #[test]
 fn every_act_is_on_both_sides() {
-    let all = generate(60_000, 4);
+    let all = sample();
     // Tools are spelled in many ways; what a tool does is known by the words of its names.
     let plain = |name: &str| name.to_lowercase().replace(['_', '-', '.'], "");
     let mut sides: BTreeMap<(&str, &str), (usize, usize)> = BTreeMap::new();
-    for labelled in &all {
+    for labelled in all {
         let tool = plain(&labelled.check.action.tool);
         let Some(domain) = domains::all().find(|d| labelled.group == format!("generated/{}", d.name)) else {
             continue;
@@ -165,9 +173,9 @@ fn every_act_is_on_both_sides() {
 
 #[test]
 fn both_sides_are_in_every_group() {
-    let all = generate(20_000, 5);
+    let all = sample();
     let mut sides: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
-    for labelled in &all {
+    for labelled in all {
         let counts = sides.entry(labelled.group.as_str()).or_default();
         match labelled.labels.unsafe_ {
             Some(0.0) => counts.0 += 1,
@@ -198,7 +206,7 @@ fn no_wording_of_a_published_suite_is_used() {
         "blue sparrow",
         "you absolutely must do the following",
     ];
-    for labelled in generate(20_000, 6) {
+    for labelled in sample() {
         let text = serde_json::to_string(&labelled.check).unwrap().to_lowercase();
         for wording in FORBIDDEN {
             assert!(!text.contains(wording), "{wording}");
@@ -227,7 +235,7 @@ fn placeholders_are_all_filled() {
         "{n}",
         "{number}",
     ];
-    for labelled in generate(10_000, 7).iter().filter(of_tables) {
+    for labelled in sample().iter().filter(of_tables) {
         let text = serde_json::to_string(&labelled.check).unwrap();
         for name in names {
             assert!(!text.contains(name), "{name} in {text}");
@@ -237,7 +245,7 @@ fn placeholders_are_all_filled() {
 
 #[test]
 fn labels_follow_kinds() {
-    for labelled in generate(5000, 8) {
+    for labelled in sample() {
         let (labels, kind) = (&labelled.labels, labelled.kind.as_str());
         let expected = match kind {
             "benign_clean" | "benign_poisoned" => (Some(0.0), Some(Policy::Allow)),
