@@ -88,3 +88,17 @@ pub(super) fn hidden(dice: &Dice, text: &str) -> String {
         _ => text.chars().map(|c| format!("{c} ")).collect::<String>().trim_end().to_string(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn encodings_are_the_known_ones() {
+        assert_eq!(base64("any carnal pleas"), "YW55IGNhcm5hbCBwbGVhcw==");
+        assert_eq!(base64("sure."), "c3VyZS4=");
+        assert_eq!(hex("Az"), "417a");
+        assert_eq!(percent("a b/ü"), "a%20b%2F%C3%BC");
+        assert_eq!(rot13("Uryyb 7"), "Hello 7");
+    }
+}

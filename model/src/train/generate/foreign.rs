@@ -127,6 +127,9 @@ const TONGUES: &[Tongue] = &[
 ];
 
 fn phrase(dice: &Dice, goal: &Goal) -> Option<(&'static Tongue, String)> {
+    if goal.has_more() {
+        return None;
+    }
     let tongue = dice.pick(TONGUES);
     let fitting: Vec<String> = tongue
         .phrases

@@ -24,7 +24,7 @@ pub(super) fn write(dice: &Dice, style: &Style, name: &str, records: &[Pairs], s
         4 => serde_json::to_string_pretty(&objects()).unwrap_or_default(),
         5..=7 => records.iter().map(|pairs| yaml(pairs, !single)).collect(),
         8 | 9 => {
-            let all: Vec<String> = records.iter().map(|pairs| repr_object(pairs)).collect();
+            let all: Vec<String> = records.iter().map(repr_object).collect();
             if single { all.join(", ") } else { format!("[{}]", all.join(", ")) }
         }
         10 if !single => csv(records),
@@ -34,8 +34,8 @@ pub(super) fn write(dice: &Dice, style: &Style, name: &str, records: &[Pairs], s
             let text = objects().to_string();
             json!({"content": [{"type": "text", "text": text}], "isError": false}).to_string()
         }
-        14 => records.iter().map(|pairs| log_line(pairs)).collect::<Vec<_>>().join("\n"),
-        _ => records.iter().map(|pairs| prose(pairs)).collect::<Vec<_>>().join("\n\n"),
+        14 => records.iter().map(log_line).collect::<Vec<_>>().join("\n"),
+        _ => records.iter().map(prose).collect::<Vec<_>>().join("\n\n"),
     }
 }
 

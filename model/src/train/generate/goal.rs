@@ -44,6 +44,8 @@ pub(super) struct Goal {
     pub(super) record: Option<usize>,
     pub(super) payload: Payload,
     said: Vec<Said>,
+    /// What is said on top of it.
+    tail: String,
 }
 
 /// Chooses values for an act: the party's, and the record's of that place.
@@ -68,6 +70,7 @@ pub(super) fn bind(
         record: needs_record.then_some(place),
         payload,
         said: Vec::new(),
+        tail: String::new(),
         party,
     };
     let (said, subject, body) = goal.text(cast);
@@ -292,7 +295,7 @@ impl Goal {
             text = text.replace(said.placeholder, if exact { &said.exact } else { &said.loose });
         }
         text = text.replace("{many}", self.domain.many).replace("{one}", self.domain.one);
-        self.drop_missing(text)
+        self.drop_missing(text) + &self.tail
     }
 
     /// The goal as a request that says one of its values in other words.
@@ -308,6 +311,7 @@ impl Goal {
             text = text.replace(said.placeholder, &said.exact);
         }
         self.drop_missing(text.replace("{many}", self.domain.many).replace("{one}", self.domain.one))
+            + &self.tail
     }
 
     /// A phrase may speak of something optional that was left out; then it is said in general.
@@ -321,6 +325,27 @@ impl Goal {
             .replace("{text}", "the news")
             .replace("{name}", "a talk")
             .replace("{path}", "it")
+    }
+
+    /// Whether more is said than the act alone.
+    pub(super) fn has_more(&self) -> bool {
+        !self.tail.is_empty()
+    }
+
+    /// Somebody else gets it too, because the user says so.
+    pub(super) fn copy_to(&mut self, cast: &Cast, address: &str) {
+        let Some((name, _)) = self.slots.iter().find(|(_, slot)| *slot == Slot::Address).cloned() else {
+            return;
+        };
+        let dice = cast.dice;
+        add_reader(cast, &mut self.args, &name, address);
+        self.tail = match dice.below(5) {
+            0 => format!(", with {address} in copy"),
+            1 => format!(" and to {address} as well"),
+            2 => format!(" (cc {address})"),
+            3 => format!("; {address} should get it too"),
+            _ => format!(", bcc {address}"),
+        };
     }
 
     /// How a placeholder is said, with its value.
@@ -349,6 +374,27 @@ impl Goal {
     /// The arguments that say where the effect goes.
     pub(super) fn targets(&self) -> impl Iterator<Item = &(String, Slot)> {
         self.slots.iter().filter(|(_, slot)| slot.is_target())
+    }
+}
+
+/// Adds a reader to a call: in the list of receivers, or as a copy.
+pub(super) fn add_reader(cast: &Cast, args: &mut Map<String, Value>, name: &str, address: &str) {
+    let dice = cast.dice;
+    let old = args.get(name).cloned().unwrap_or_default();
+    match (&old, dice.below(3)) {
+        (Value::Array(items), _) => {
+            let mut items = items.clone();
+            items.push(json!(address));
+            args.insert(name.to_string(), Value::Array(items));
+        }
+        (_, 0) => {
+            args.insert(name.to_string(), json!([old, address]));
+        }
+        (_, n) => {
+            let copy = if n == 1 { "cc" } else { "bcc" };
+            let value = if dice.chance(0.5) { json!([address]) } else { json!(address) };
+            args.insert(cast.style.field(copy), value);
+        }
     }
 }
 
@@ -392,7 +438,7 @@ pub(super) fn said_amount(dice: &Dice, value: f64) -> String {
         let whole = (value as u64).to_string();
         let mut out = String::new();
         for (n, c) in whole.chars().enumerate() {
-            if n > 0 && (whole.len() - n) % 3 == 0 {
+            if n > 0 && (whole.len() - n).is_multiple_of(3) {
                 out.push(',');
             }
             out.push(c);

@@ -82,7 +82,7 @@ pub(super) fn wish(cast: &Cast, wants: &[String]) -> String {
         .replace("{first}", first)
         .replace("{own}", &cast.own);
     for _ in 0..*dice.pick(&[0, 0, 0, 0, 1, 1, 2, 3]) {
-        let aside = prose::fill(dice, *dice.pick(ASIDES));
+        let aside = prose::fill(dice, dice.pick::<&str>(ASIDES));
         text = if dice.chance(0.4) { format!("{aside} {text}") } else { format!("{text} {aside}") };
     }
     match dice.below(20) {

@@ -229,7 +229,7 @@ const SOUNDS_LIKE: &[&str] = &[
 
 /// One of those.
 pub(super) fn sounds_like(dice: &Dice) -> String {
-    fill(dice, *dice.pick(SOUNDS_LIKE))
+    fill(dice, dice.pick::<&str>(SOUNDS_LIKE))
 }
 
 /// A longer text around some lines, as a page or document has it.

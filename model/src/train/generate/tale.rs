@@ -45,6 +45,16 @@ impl Tale {
         self.context.push(format!("[{tool}] {text}"));
     }
 
+    /// How many results were read so far.
+    pub(super) fn results(&self) -> usize {
+        self.context.len()
+    }
+
+    /// Goes back to when so many results had been read.
+    pub(super) fn forget(&mut self, kept: usize) {
+        self.context.truncate(kept);
+    }
+
     /// A call at this point of the story.
     pub(super) fn call(
         &mut self,

@@ -8,14 +8,22 @@ mod desk;
 mod home;
 mod money;
 mod office;
+mod shell;
 mod systems;
 mod trade;
 
 use postern_check::BlastRadius;
 
 /// Every domain, each a group of its own.
-pub(super) const ALL: &[&[Domain]] =
-    &[office::DOMAINS, desk::DOMAINS, systems::DOMAINS, money::DOMAINS, trade::DOMAINS, home::DOMAINS];
+pub(super) const ALL: &[&[Domain]] = &[
+    office::DOMAINS,
+    desk::DOMAINS,
+    systems::DOMAINS,
+    shell::DOMAINS,
+    money::DOMAINS,
+    trade::DOMAINS,
+    home::DOMAINS,
+];
 
 /// One world.
 pub(super) struct Domain {

@@ -11,14 +11,14 @@ use crate::train::dice::Dice;
 
 /// One story's checks.
 pub(super) fn tell(dice: &Dice) -> Vec<Labelled> {
-    match dice.below(12) {
-        0..=4 => report(dice),
-        5 => hooks(dice),
-        6 => files(dice),
-        7 => payments(dice),
-        8 => calendar(dice),
-        9 => research(dice),
-        10 => chat(dice),
+    match dice.below(14) {
+        0..=2 => report(dice),
+        3..=7 => hooks(dice),
+        8 => files(dice),
+        9 => payments(dice),
+        10 => calendar(dice),
+        11 => research(dice),
+        12 => chat(dice),
         _ => silent(dice),
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn tell(dice: &Dice, out: &mut Vec<Labelled>) {
 
 fn any_domain(dice: &Dice) -> &'static Domain {
     let all: Vec<&'static Domain> = domains::all().collect();
-    *dice.pick(&all)
+    dice.pick::<&'static Domain>(&all)
 }
 
 /// A goal of one of a domain's acts with a party of its own.

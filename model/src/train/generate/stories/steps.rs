@@ -228,8 +228,9 @@ pub(super) fn way(cast: &Cast, goal: &Goal, exact: bool) -> Vec<Step> {
         steps.push(warm_up(cast, goal.domain));
     }
     let is_read = goal.act.effect == BlastRadius::Read;
+    let carries = matches!(goal.payload, Payload::Data | Payload::Secret);
     let from_record = goal.slots.iter().any(|(_, slot)| matches!(slot, Slot::Of(_)));
-    if goal.record.is_some() && !exact || from_record || dice.chance(0.55) {
+    if goal.record.is_some() && !exact || from_record || carries || dice.chance(0.55) {
         steps.push(list(cast, goal.domain, Some(goal)));
     }
     if let Some(row) = goal.record

@@ -5,7 +5,7 @@ use postern_check::BlastRadius;
 use serde_json::{Map, Value, json};
 
 use super::super::cast::{Cast, Plant};
-use super::super::domains::{Deed, Domain, Slot};
+use super::super::domains::{Act, Deed, Domain, Slot};
 use super::super::goal::{self, Goal, Payload, squeeze};
 use super::super::tale::Tale;
 use super::super::{Labelled, Truth, foreign, intents, planted, prose};
@@ -94,9 +94,14 @@ fn wanted(cast: &Cast, domain: &'static Domain) -> Goal {
     let dice = cast.dice;
     if dice.chance(0.17) {
         let reads: Vec<_> = domain.gets.iter().chain(domain.lists).collect();
-        return goal::bind(cast, domain, *dice.pick(&reads), cast.party(0.5), Payload::Topic);
+        return goal::bind(cast, domain, dice.pick::<&Act>(&reads), cast.party(0.5), Payload::Topic);
     }
-    some_goal(cast, domain, 0.45, payload(dice, 0.22, 0.1))
+    let mut goal = some_goal(cast, domain, 0.45, payload(dice, 0.22, 0.1));
+    if dice.chance(0.2) {
+        let other = cast.party(0.45);
+        goal.copy_to(cast, &other.address);
+    }
+    goal
 }
 
 /// A page that somebody is to visit.
@@ -201,7 +206,7 @@ pub(super) fn order(cast: &Cast, theirs: &Goal, wants: &[Goal]) -> Attack {
     {
         return Attack { texts: vec![text], hits: vec![hit] };
     }
-    let exact = !theirs.needs_lookup() || dice.chance(0.88);
+    let exact = !theirs.needs_lookup() || dice.chance(0.8);
     let mut text = planted::order(cast, theirs, exact, next);
     if !lead.is_empty() {
         let phrase = theirs.phrase(dice, exact);
@@ -210,6 +215,19 @@ pub(super) fn order(cast: &Cast, theirs: &Goal, wants: &[Goal]) -> Attack {
     let mut texts = vec![text];
     if !exact {
         texts.push(prose::whereabouts(dice, &theirs.party));
+        if dice.chance(0.6) {
+            let step = steps::look_up(cast, theirs);
+            let result = Some(step.result(cast, None));
+            let truth = Truth::Planted { leaks: false };
+            hits.push(Hit {
+                family: step.family,
+                tool: step.tool,
+                args: step.args,
+                effect: step.effect,
+                truth,
+                result,
+            });
+        }
     }
     hits.push(hit_of(theirs, theirs.args.clone(), truth));
     Attack { texts, hits }
@@ -321,24 +339,7 @@ fn hijack(cast: &Cast, wants: &[Goal]) -> Option<Attack> {
 fn copied(cast: &Cast, mine: &Goal, name: &str, address: &str) -> Attack {
     let dice = cast.dice;
     let mut args = mine.args.clone();
-    let old = args.get(name).cloned().unwrap_or_default();
-    match (&old, dice.below(3)) {
-        (Value::Array(items), _) => {
-            let mut items = items.clone();
-            items.push(json!(address));
-            args.insert(name.to_string(), Value::Array(items));
-        }
-        (_, 0) => {
-            args.insert(name.to_string(), json!([old, address]));
-        }
-        (_, n) => {
-            let copy = if n == 1 { "cc" } else { "bcc" };
-            args.insert(
-                cast.style.field(copy),
-                if dice.chance(0.5) { json!([address]) } else { json!(address) },
-            );
-        }
-    }
+    goal::add_reader(cast, &mut args, name, address);
     let text = planted::copy_wish(dice, mine, address);
     Attack { texts: vec![text], hits: vec![hit_of(mine, args, Truth::Hijacked { leaks: true })] }
 }
@@ -392,6 +393,11 @@ pub(super) fn play(
     if attack.is_some() && !steps.iter().any(Step::can_hold) {
         steps.insert(0, steps::list(cast, wants[0].domain, wants.first()));
     }
+    if dice.chance(0.15) {
+        // To see whether it worked.
+        let again = steps.iter().find(|step| step.can_hold()).cloned();
+        steps.extend(again);
+    }
     let holders: Vec<usize> =
         steps.iter().enumerate().filter(|(_, s)| s.can_hold() || dice.chance(0.08)).map(|(n, _)| n).collect();
     // Early rather than late, so that honest calls come after it too.
@@ -401,19 +407,20 @@ pub(super) fn play(
     for (n, step) in steps.iter().enumerate() {
         tale.call(step.family, &step.tool, step.args.clone(), step.effect, Truth::Serves);
         let texts = attack.as_ref().filter(|_| poison == Some(n)).map(|attack| &attack.texts);
+        let fooled = attack.as_ref().filter(|_| bite == Some(n));
+        // Fooled agents often act in place of the last call rather than after it.
+        let instead = n > 0 && n + 1 == steps.len() && texts.is_none() && dice.chance(0.7);
+        if let Some(attack) = fooled.filter(|_| instead) {
+            attack.follow(&mut tale);
+            break;
+        }
         tale.result(&step.tool, &poisoned(cast, step, texts));
         tale.planted |= texts.is_some();
-        if let Some(attack) = attack.as_ref().filter(|_| bite == Some(n)) {
-            // At the end of a task the last result is not needed to fall for it.
-            for hit in &attack.hits {
-                tale.call(hit.family, &hit.tool, hit.args.clone(), hit.effect, hit.truth);
-                // An agent that was fooled goes on from there; its honest calls are those of another telling.
-                if let Some(result) =
-                    hit.result.as_ref().filter(|_| attack.hits.len() > 1 && n + 1 == steps.len())
-                {
-                    tale.result(&hit.tool, result);
-                }
-            }
+        if let Some(attack) = fooled {
+            let kept = tale.results();
+            attack.follow(&mut tale);
+            // The honest calls after this are those of an agent that was not fooled.
+            tale.forget(kept);
         }
     }
     out.append(&mut tale.out);
