@@ -15,7 +15,9 @@ pub(crate) fn random(seed: i64, grad: bool) -> Net {
     Net::take(&mut |name, shape| {
         let x = Tensor::randn(shape, (Kind::Float, Device::Cpu)) * 0.05;
         let x = if name.contains("Norm.weight") { x + 1.0 } else { x };
-        Ok::<_, TchError>(x.set_requires_grad(grad && name.starts_with("encoder") && !name.contains(".0.") && !name.contains(".1.")))
+        Ok::<_, TchError>(x.set_requires_grad(
+            grad && name.starts_with("encoder") && !name.contains(".0.") && !name.contains(".1."),
+        ))
     })
     .unwrap()
 }
@@ -30,12 +32,13 @@ fn profile() {
         let m = net.remember(Frames::new(&[&[500; 60]], Device::Cpu).unwrap()).unwrap();
         for (b, l) in [(1, 64), (16, 64), (64, 64), (1, 100), (16, 100)] {
             let window = Window { ids: vec![1000; l], action: 40 };
-            let rows: Vec<Row> = (0..b).map(|_| Row { window: &window, features: &[0.1; FEATURES], frame: 0 }).collect();
+            let rows: Vec<Row> =
+                (0..b).map(|_| Row { window: &window, features: &[0.1; FEATURES], frame: 0 }).collect();
             let w = Windows::new(&rows, Device::Cpu).unwrap();
             let mut best = f64::MAX;
             for _ in 0..8 {
                 let t = cpu();
-                net.judge(&m, &w, 0.0).unwrap();
+                net.judge(&m, &w, &mut whole).unwrap();
                 best = best.min(cpu() - t);
             }
             println!("{kind:?} batch {b} of {l}: {best:.1} ms cpu, {:.2} each", best / b as f64);
@@ -51,16 +54,27 @@ fn profile() {
     for _ in 0..3 {
         let t0 = cpu();
         let ready = net.ready_above(&lowest, Kind::BFloat16).unwrap();
-        let rows: Vec<Row> = windows.iter().enumerate().map(|(i, window)| Row { window, features: &features, frame: i / 2 }).collect();
+        let rows: Vec<Row> = windows
+            .iter()
+            .enumerate()
+            .map(|(i, window)| Row { window, features: &features, frame: i / 2 })
+            .collect();
         let f = Frames::new(&frames.iter().map(|f| f.as_slice()).collect::<Vec<_>>(), Device::Cpu).unwrap();
         let w = Windows::new(&rows, Device::Cpu).unwrap();
         let t1 = cpu();
         let m = ready.remember(f).unwrap();
         let t2 = cpu();
-        let l = ready.judge(&m, &w, 0.1).unwrap();
+        let l = ready.judge(&m, &w, &mut whole).unwrap();
         let t3 = cpu();
         l.fused().unwrap().0.sum(Kind::Float).backward();
         let t4 = cpu();
-        println!("ready {:.0} frames {:.0} windows {:.0} backward {:.0} ms; {:.1} checks/s", t1 - t0, t2 - t1, t3 - t2, t4 - t3, 32e3 / (t4 - t0));
+        println!(
+            "ready {:.0} frames {:.0} windows {:.0} backward {:.0} ms; {:.1} checks/s",
+            t1 - t0,
+            t2 - t1,
+            t3 - t2,
+            t4 - t3,
+            32e3 / (t4 - t0)
+        );
     }
 }

@@ -13,6 +13,7 @@ mod optimiser;
 mod plan;
 mod progress;
 mod validate;
+mod worker;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
