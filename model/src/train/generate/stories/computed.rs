@@ -262,7 +262,7 @@ fn from_text(cast: &Cast, out: &mut Vec<Labelled>) {
     };
     let mut wrong = goal.clone();
     wrong.set(slot, json!(value));
-    if wrong.args != goal.args {
+    if !tale.intent.contains(value.as_str()) && wrong.args != goal.args {
         if dice.chance(0.6) {
             let text = planted::correction(cast, slot, value, None, "this");
             tale.result(&get.tool, &text);

@@ -324,7 +324,9 @@ fn hijack(cast: &Cast, wants: &[Goal]) -> Option<Attack> {
         Slot::Channel => thief.channel.clone(),
         _ => thief.account.clone(),
     };
-    if new == old {
+    // What the user names somewhere is no stranger's value.
+    let named = |want: &Goal| json!(want.args).to_string().contains(&new);
+    if old.contains(&new) || new.contains(&old) || wants.iter().any(named) {
         return None;
     }
     let shaped = if args.get(name).is_some_and(Value::is_array) { json!([new]) } else { json!(new) };
