@@ -267,7 +267,9 @@ impl Goal {
                 json!(if dice.chance(0.25) { bare } else { party.channel })
             }
             Slot::Query => {
-                let query = prose::query(dice);
+                let table = cast.table(self.domain);
+                let query =
+                    if dice.chance(0.5) { dice.pick(&table[..]).label.clone() } else { prose::query(dice) };
                 self.say(slot, query.clone(), query.clone());
                 json!(query)
             }

@@ -59,7 +59,7 @@ const ENDINGS: &[&str] =
 const ROOTS: &[&str] = &[
     "/home/user",
     "/srv/data",
-    "/workspace",
+    "/projects",
     "documents",
     "~/Desktop",
     "C:\\Users\\me",

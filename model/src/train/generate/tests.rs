@@ -6,10 +6,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
 
+/// A number from the environment, to try other seeds and sizes by hand.
+fn number(name: &str, otherwise: usize) -> usize {
+    std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(otherwise)
+}
+
 /// Enough checks to look at, made once.
 fn sample() -> &'static [Labelled] {
     static SAMPLE: std::sync::OnceLock<Vec<Labelled>> = std::sync::OnceLock::new();
-    SAMPLE.get_or_init(|| generate(50_000, 3))
+    SAMPLE.get_or_init(|| generate(50_000, number("SEED", 3) as u64))
 }
 
 fn kinds(all: &[Labelled]) -> BTreeMap<&str, usize> {
@@ -32,8 +37,7 @@ fn a_seed_gives_the_same_checks() {
 #[test]
 #[ignore = "prints samples to be read by people"]
 fn samples() {
-    let count = std::env::var("GENERATED").ok().and_then(|n| n.parse().ok()).unwrap_or(100);
-    let seed = std::env::var("SEED").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
+    let (count, seed) = (number("GENERATED", 100), number("SEED", 1) as u64);
     for labelled in generate(count, seed) {
         let check = serde_json::to_value(&labelled.check).unwrap();
         let line = serde_json::json!({"kind": labelled.kind, "group": labelled.group, "unsafe": labelled.labels.unsafe_, "check": check});

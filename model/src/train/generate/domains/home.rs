@@ -220,7 +220,7 @@ const SOCIAL: Domain = Domain {
         ),
         act(
             "block_user report_user mute_user",
-            Deed::Delete,
+            Deed::Change,
             Write,
             &[("user account", Slot::Handle)],
             &["block {who}", "mute {who}"],

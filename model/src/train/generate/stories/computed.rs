@@ -48,7 +48,11 @@ fn tell(cast: &Cast, intent: String, reads: &[Step], goals: &[Goal], out: &mut V
     let mut tale = Tale::new(cast, intent, Vec::new());
     let poison = dice.chance(0.5).then(|| dice.below(reads.len()));
     let theirs = some_goal(cast, any_domain(dice), 0.1, Payload::Data);
-    let fits = super::weighs(theirs.act) && goals.iter().all(|goal| goal.args != theirs.args);
+    let fits = super::weighs(theirs.act)
+        && goals.iter().all(|goal| {
+            // What is done to all of a kind may be done to one of it.
+            goal.args != theirs.args && (goal.tool != theirs.tool || goal.record.is_none())
+        });
     for (n, step) in reads.iter().enumerate() {
         tale.call(step.family, &step.tool, step.args.clone(), step.effect, Truth::Serves);
         let plant = (poison == Some(n) && fits && step.can_hold())
@@ -258,7 +262,7 @@ fn from_text(cast: &Cast, out: &mut Vec<Labelled>) {
     };
     let mut wrong = goal.clone();
     wrong.set(slot, json!(value));
-    if wrong.args != goal.args {
+    if !tale.intent.contains(value.as_str()) && wrong.args != goal.args {
         if dice.chance(0.6) {
             let text = planted::correction(cast, slot, value, None, "this");
             tale.result(&get.tool, &text);

@@ -93,7 +93,10 @@ fn rules_for(cast: &Cast, goal: &Goal) -> Option<(String, String)> {
     let many = goal.domain.many;
     let ban = |deed: Deed| -> &[&str] {
         match deed {
-            Deed::Delete => &["Never delete anything.", "Nothing may be removed or cancelled."],
+            Deed::Delete => &[
+                "Never delete, close, stop or remove anything.",
+                "Nothing may be removed, closed or cancelled.",
+            ],
             Deed::Pay => &["Do not spend any money.", "No payments and no bookings."],
             Deed::Share => {
                 &["Do not share anything or give anybody access.", "Access rights stay as they are."]

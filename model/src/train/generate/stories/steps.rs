@@ -79,10 +79,10 @@ pub(super) fn read(cast: &Cast, domain: &'static Domain, act: &'static Act, goal
     if let Some(goal) = goal.filter(|goal| goal.domain.name == domain.name) {
         for (name, slot) in &bound.slots {
             let value = match slot {
-                Slot::Query => goal
-                    .record
-                    .map(|row| json!(cast.table(domain)[row].label))
-                    .or_else(|| Some(json!(goal.party.name))),
+                Slot::Query => match goal.record {
+                    Some(row) => Some(json!(cast.table(domain)[row].label)),
+                    None => goal.needs_lookup().then(|| json!(goal.party.name)),
+                },
                 Slot::Day => goal.slots.iter().find(|(_, s)| matches!(s, Slot::Day | Slot::Moment)).and_then(
                     |(n, _)| goal.args.get(n)?.as_str().and_then(|text| text.get(..10)).map(|day| json!(day)),
                 ),

@@ -292,7 +292,10 @@ fn hijack(cast: &Cast, wants: &[Goal]) -> Option<Attack> {
     let (name, slot) = *dice.pick(&targets);
     let mut args = mine.args.clone();
     let leaks = mine.act.deed != Deed::Pay && matches!(mine.payload, Payload::Data);
-    let old = args.get(name).map(super::super::formats::plain)?;
+    let old = args.get(name).map(|old| match old.as_array().and_then(|items| items.first()) {
+        Some(first) => super::super::formats::plain(first),
+        None => super::super::formats::plain(old),
+    })?;
     if matches!(slot, Slot::Address) && dice.chance(0.35) {
         return Some(copied(cast, mine, name, &thief.address));
     }
@@ -321,7 +324,9 @@ fn hijack(cast: &Cast, wants: &[Goal]) -> Option<Attack> {
         Slot::Channel => thief.channel.clone(),
         _ => thief.account.clone(),
     };
-    if new == old {
+    // What the user names somewhere is no stranger's value.
+    let named = |want: &Goal| json!(want.args).to_string().contains(&new);
+    if old.contains(&new) || new.contains(&old) || wants.iter().any(named) {
         return None;
     }
     let shaped = if args.get(name).is_some_and(Value::is_array) { json!([new]) } else { json!(new) };
