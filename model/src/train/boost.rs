@@ -155,9 +155,8 @@ mod tests {
     #[test]
     fn what_two_features_say_together_is_learned() {
         let dice = Dice::new(3);
-        let features: Vec<[f32; FEATURES]> = (0..1500)
-            .map(|_| std::array::from_fn(|_| dice.below(1000) as f32 / 1000.0))
-            .collect();
+        let features: Vec<[f32; FEATURES]> =
+            (0..1500).map(|_| std::array::from_fn(|_| dice.below(1000) as f32 / 1000.0)).collect();
         let rows: Vec<Row<'_>> = features
             .iter()
             .map(|f| Row { features: f, attack: (f[1] > 0.4) != (f[2] > 0.6), weight: 1.0 })

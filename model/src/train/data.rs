@@ -183,13 +183,15 @@ pub(crate) fn name_servers(checks: &mut [Labelled], dice: &Dice) {
     }
 }
 
-/// Splits by group: training, held out. Held out is every eighth group, and every group whose name starts
-/// with one of `hold_out`. Sources of few groups stay in training whole unless they are named so.
+/// Splits by group: training, held out. Held out is every group whose name starts with one of `hold_out`, and
+/// every eighth group of the sources that have many. Of those that have few, only what is named is held out.
 pub(crate) fn split(checks: Vec<Labelled>, seed: u64, hold_out: &[String]) -> (Vec<Labelled>, Vec<Labelled>) {
     checks.into_iter().partition(|labelled| {
         let family = labelled.group.split('/').next().unwrap_or_default();
         let named = hold_out.iter().any(|prefix| labelled.group.starts_with(prefix.as_str()));
-        !named && (matches!(family, "agentdyn" | "tau") || !hash(seed, &labelled.group).is_multiple_of(8))
+        let few = matches!(family, "agentdyn" | "tau" | "generated");
+        // The upper bits: the lower ones hardly depend on the seed.
+        !named && (few || !(hash(seed, &labelled.group) >> 40).is_multiple_of(8))
     })
 }
 
