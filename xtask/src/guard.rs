@@ -79,7 +79,8 @@ fn prepare(cx: &Context, steps: &[&dyn Step]) -> Result<()> {
 
 /// Whether an option is among the arguments, as `--name value` or `--name=value`.
 fn is_given(args: &[String], option: &str) -> bool {
-    args.iter().any(|arg| arg.strip_prefix(option).is_some_and(|rest| rest.is_empty() || rest.starts_with('=')))
+    args.iter()
+        .any(|arg| arg.strip_prefix(option).is_some_and(|rest| rest.is_empty() || rest.starts_with('=')))
 }
 
 #[cfg(test)]

@@ -100,7 +100,9 @@ impl Figures {
             sources: by(&|labelled| Some((0, labelled.source.clone()))),
             groups: by(&|labelled| Some((0, labelled.group.clone()))),
             kinds: by(&|labelled| Some((0, labelled.kind.clone()))),
-            effects: by(&|labelled| labelled.labels.effect.map(|effect| (effect as usize, effect_name(effect).into()))),
+            effects: by(&|labelled| {
+                labelled.labels.effect.map(|effect| (effect as usize, effect_name(effect).into()))
+            }),
             reliability: reliability(&judged),
             for_a_person: tasks::held(&person, how),
             effect_right: (known > 0).then(|| right as f64 / known as f64),

@@ -68,9 +68,10 @@ pub(super) fn bin(score: f64) -> usize {
 /// A figure is `None` where the side that it needs is empty.
 pub(super) fn measure(cases: &[Case], weights: &[u32]) -> [Option<f64>; Metric::ALL.len()] {
     let weight = |case: &Case| f64::from(weights[case.unit]);
-    let total =
-        |which: &dyn Fn(&Case) -> bool| -> f64 { // From plus zero: an empty sum would be minus zero, and be printed so.
-        cases.iter().filter(|case| which(case)).fold(0.0, |sum, case| sum + weight(case)) };
+    let total = |which: &dyn Fn(&Case) -> bool| -> f64 {
+        // From plus zero: an empty sum would be minus zero, and be printed so.
+        cases.iter().filter(|case| which(case)).fold(0.0, |sum, case| sum + weight(case))
+    };
     let attacks = total(&|case| case.attack);
     let benign = total(&|case| !case.attack);
     let share = |part: f64, whole: f64| (whole > 0.0).then(|| part / whole);

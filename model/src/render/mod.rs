@@ -20,6 +20,7 @@ use postern_check::{BlastRadius, Check, Trigger, key_words};
 use crate::Error;
 use evidence::Evidence;
 pub use features::{FEATURES, NAMES as FEATURE_NAMES};
+pub(crate) use names::effect as effect_of_name;
 use origin::{Domain, Leaf, Origin, Places};
 use text::edge;
 

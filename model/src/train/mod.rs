@@ -2,6 +2,7 @@
 
 mod baseline;
 mod calibrate;
+pub mod convert;
 pub(crate) mod data;
 pub(crate) mod dice;
 mod generate;
