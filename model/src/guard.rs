@@ -1,20 +1,24 @@
 //! The guard as a library sees it: loaded once, asked many times.
 
+mod lru;
+mod raw;
+mod scorer;
+
 use std::path::Path;
 
-use postern_check::{ApprovalPolicy, BlastRadius, Check, ModelInfo, Scores};
-use tch::{Kind, Tensor};
+use postern_check::{Check, ModelInfo, Scores};
 
 use crate::Error;
-use crate::device::{self, Device};
-use crate::net::{Batch, Logits, Mode, Net};
-use crate::render::{FEATURES, Rendered, Renderer, Window};
-use crate::weights::{self, Calibration, Normalisation};
-
-/// Most windows that go through the encoder at once.
-pub const MAX_BATCH: usize = 64;
+use crate::device::{self, Device, Precision};
+use crate::render::{Rendered, Renderer};
+use crate::weights;
+pub(crate) use raw::{Raw, rows};
+pub use scorer::MAX_BATCH;
+pub(crate) use scorer::Scorer;
 
 /// A loaded guard model.
+///
+/// It remembers the intents and rules it has read and the scores it has given; see [`Guard::score`].
 pub struct Guard {
     renderer: Renderer,
     scorer: Scorer,
@@ -27,17 +31,26 @@ impl Guard {
     /// # Errors
     /// If a file is missing, damaged or made for another version, or the device cannot be used.
     pub fn load(folder: &Path, device: Device) -> Result<Self, Error> {
+        Self::load_with(folder, device, Precision::Auto)
+    }
+
+    /// As [`Guard::load`], with the numbers that the encoder multiplies.
+    ///
+    /// # Errors
+    /// As [`Guard::load`], and if the device cannot multiply these numbers.
+    pub fn load_with(folder: &Path, device: Device, precision: Precision) -> Result<Self, Error> {
         let device = device.resolve()?;
+        let kind = precision.resolve(device)?;
         let loaded = weights::load(folder, device)?;
         let (tokenizer, path) = loaded.tokenizer;
         Ok(Self {
             renderer: Renderer::from_bytes(&tokenizer, &path)?,
-            scorer: Scorer {
-                net: loaded.net,
-                normalisation: loaded.normalisation,
-                calibration: loaded.meta.calibration,
+            scorer: Scorer::new(
+                loaded.net.ready(kind)?,
+                loaded.normalisation,
+                loaded.meta.calibration,
                 device,
-            },
+            ),
             info: ModelInfo {
                 version: loaded.meta.version,
                 sha256: loaded.sha256,
@@ -47,6 +60,11 @@ impl Guard {
     }
 
     /// Scores checks, in their order. Any number; at most [`MAX_BATCH`] windows run at once.
+    ///
+    /// Intent and rules go through the encoder once for all checks that share them, in this call and in
+    /// later ones. A check that renders as one before does not go through it at all. Neither
+    /// can give an outdated answer: the weights are this guard's own, and thresholds and tool
+    /// definitions are applied to the scores afterwards, by [`postern_check::judge`].
     ///
     /// # Errors
     /// If the tokenizer or libtorch fails.
@@ -69,103 +87,5 @@ impl Guard {
     /// What turns checks into the model's input.
     pub fn renderer(&self) -> &Renderer {
         &self.renderer
-    }
-}
-
-/// Network, normalisation and calibration: from rendered checks to scores.
-pub(crate) struct Scorer {
-    pub(crate) net: Net,
-    pub(crate) normalisation: Normalisation,
-    pub(crate) calibration: Calibration,
-    pub(crate) device: tch::Device,
-}
-
-impl Scorer {
-    /// Scores rendered checks, in their order.
-    ///
-    /// A check of several windows gets the worst of each: the highest unsafe, exfiltration, injected and
-    /// blast radius, the lowest grounding, and the policy of the window with the highest unsafe.
-    pub(crate) fn score(&self, checks: &[&Rendered]) -> Result<Vec<Scores>, Error> {
-        let features: Vec<[f32; FEATURES]> =
-            checks.iter().map(|r| self.normalisation.apply(&r.features)).collect();
-        let mut rows: Vec<(usize, &Window)> = checks
-            .iter()
-            .enumerate()
-            .flat_map(|(index, r)| r.windows.iter().map(move |window| (index, window)))
-            .collect();
-        // Windows of like length go together, so that little is padded.
-        rows.sort_by_key(|(_, window)| window.ids.len());
-        let mut out: Vec<Option<Scores>> = vec![None; checks.len()];
-        for chunk in rows.chunks(MAX_BATCH) {
-            let batch: Vec<_> = chunk.iter().map(|&(index, window)| (window, &features[index])).collect();
-            let batch = Batch::new(&batch, self.device)?;
-            let logits = tch::no_grad(|| self.net.forward(&batch, Mode::EXACT))?;
-            for (&(index, _), scores) in chunk.iter().zip(self.read(&logits)?) {
-                out[index] = Some(match out[index].take() {
-                    Some(other) => worst(other, scores),
-                    None => scores,
-                });
-            }
-        }
-        let missing = || Error::Data("a rendered check without windows".into());
-        out.into_iter().map(|scores| scores.ok_or_else(missing)).collect()
-    }
-
-    fn read(&self, logits: &Logits) -> Result<Vec<Scores>, Error> {
-        let single = |logit: &Tensor| numbers(&logit.f_sigmoid()?);
-        let unsafe_ = single(&logits.unsafe_.f_div_scalar(f64::from(self.calibration.temperature))?)?;
-        let bias =
-            Tensor::f_from_slice(&[self.calibration.allow_bias, 0.0, 0.0])?.f_to_device(self.device)?;
-        let policy = numbers(&logits.policy.f_add(&bias)?.f_softmax(-1, Kind::Float)?)?;
-        let effect = numbers(&logits.effect.f_softmax(-1, Kind::Float)?)?;
-        let (grounded, injected) = (single(&logits.grounded)?, single(&logits.injected)?);
-        let exfiltration = single(&logits.exfiltration)?;
-        Ok((0..unsafe_.len())
-            .map(|row| {
-                let effect = &effect[row * 5..row * 5 + 5];
-                let expected: f32 =
-                    effect.iter().zip([0.0, 0.25, 0.5, 0.75, 1.0]).map(|(p, level)| p * level).sum();
-                let likeliest = (1..5).fold(0, |best, i| if effect[i] > effect[best] { i } else { best });
-                Scores {
-                    unsafe_: unsafe_[row],
-                    approval_policy: ApprovalPolicy {
-                        allow: policy[row * 3],
-                        require_human: policy[row * 3 + 1],
-                        reject: policy[row * 3 + 2],
-                    },
-                    args_grounded: grounded[row],
-                    // A sum of rounded parts may come out a hair above 1.
-                    blast_radius: expected.min(1.0),
-                    effect: BlastRadius::ALL[likeliest],
-                    exfiltration: exfiltration[row],
-                    injected: injected[row],
-                }
-            })
-            .collect())
-    }
-}
-
-fn numbers(tensor: &Tensor) -> Result<Vec<f32>, Error> {
-    let flat = tensor.f_to_device(tch::Device::Cpu)?.f_contiguous()?.f_view(-1)?;
-    let mut out = vec![0.0; flat.numel()];
-    let count = out.len();
-    flat.f_copy_data(&mut out, count)?;
-    Ok(out)
-}
-
-/// Two windows of one check together. NaN is kept: scores that are no numbers must block.
-fn worst(a: Scores, b: Scores) -> Scores {
-    let high = |a: f32, b: f32| if a.is_nan() || a > b { a } else { b };
-    let low = |a: f32, b: f32| if a.is_nan() || a < b { a } else { b };
-    let policy =
-        if a.unsafe_.is_nan() || a.unsafe_ > b.unsafe_ { a.approval_policy } else { b.approval_policy };
-    Scores {
-        unsafe_: high(a.unsafe_, b.unsafe_),
-        approval_policy: policy,
-        args_grounded: low(a.args_grounded, b.args_grounded),
-        blast_radius: high(a.blast_radius, b.blast_radius),
-        effect: a.effect.max(b.effect),
-        exfiltration: high(a.exfiltration, b.exfiltration),
-        injected: high(a.injected, b.injected),
     }
 }

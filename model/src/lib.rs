@@ -15,7 +15,7 @@ pub mod train;
 mod weights;
 pub mod worker;
 
-pub use device::Device;
+pub use device::{Device, Precision};
 pub use error::Error;
 pub use guard::{Guard, MAX_BATCH};
 pub use weights::default_folder;

@@ -1,11 +1,25 @@
-//! The network: a BERT encoder (MiniLM-L6's layout) and six heads over it.
+//! The network: a BERT encoder (MiniLM-L6's layout) and the heads over it.
+//!
+//! A frame attends to itself alone, a window to its frame and to itself. So what a frame leaves behind, its
+//! [`Memory`], is computed once and serves every window of a run. Training goes the same two
+//! ways: there is no other forward pass.
 //!
 //! Tensors come from outside by name and shape, so that the same code runs loaded weights and trains
 //! new ones. Nothing here knows of files, checks or texts.
 
-use tch::{Device, Kind, TchError, Tensor};
+mod batch;
+mod heads;
+mod parts;
 
-use crate::render::{FEATURES, Window};
+use tch::{Kind, TchError, Tensor};
+
+use crate::render::{MAX_FRAME, MAX_TOKENS};
+pub(crate) use batch::{Frames, Row, Windows};
+use heads::Heads;
+pub(crate) use heads::{
+    ANSWERS, Answers, EFFECT, EXFILTRATION, Facts, GROUNDED, INJECTED, Logits, POLICY, UNSAFE,
+};
+use parts::{KeysValues, Layer, Norm, ReadyLayer};
 
 pub(crate) const LAYERS: usize = 6;
 pub(crate) const HIDDEN: i64 = 384;
@@ -13,9 +27,7 @@ pub(crate) const ATTENTION_HEADS: i64 = 12;
 pub(crate) const INNER: i64 = 1536;
 pub(crate) const VOCABULARY: i64 = 30522;
 pub(crate) const POSITIONS: i64 = 512;
-const FEATURE_WIDTH: i64 = 64;
-const MIX_WIDTH: i64 = 256;
-const EPSILON: f64 = 1e-12;
+const _: () = assert!(MAX_FRAME + MAX_TOKENS <= POSITIONS as usize);
 
 /// The name of the word vectors.
 pub(crate) const WORDS: &str = "embeddings.word_embeddings.weight";
@@ -23,240 +35,227 @@ pub(crate) const WORDS: &str = "embeddings.word_embeddings.weight";
 /// Gives the tensor of a name, which must have this shape.
 pub(crate) type Take<'a, E> = &'a mut dyn FnMut(&str, &[i64]) -> Result<Tensor, E>;
 
-/// Several windows as tensors, padded to the longest.
-pub(crate) struct Batch {
-    /// `[B, T]` token ids, 0 where padded.
-    ids: Tensor,
-    /// `[B, T]` 0 in the action, 1 after it.
-    types: Tensor,
-    /// `[B, T]` 1 where there is a token, else 0.
-    mask: Tensor,
-    /// `[B, FEATURES]`, normalised.
-    features: Tensor,
-}
-
-impl Batch {
-    /// Puts windows together; each with its check's normalised features.
-    pub(crate) fn new(rows: &[(&Window, &[f32; FEATURES])], device: Device) -> Result<Self, TchError> {
-        let longest = rows.iter().map(|(window, _)| window.ids.len()).max().unwrap_or(0);
-        let cells = rows.len() * longest;
-        let (mut ids, mut types, mut mask) = (vec![0_i64; cells], vec![0_i64; cells], vec![0_f32; cells]);
-        let mut features = Vec::with_capacity(rows.len() * FEATURES);
-        for (row, (window, row_features)) in rows.iter().enumerate() {
-            let start = row * longest;
-            let length = window.ids.len();
-            ids[start..start + length].copy_from_slice(&window.ids);
-            types[start + window.action.min(length)..start + length].fill(1);
-            mask[start..start + length].fill(1.0);
-            features.extend_from_slice(*row_features);
-        }
-        let shape = [rows.len() as i64, longest as i64];
-        Ok(Self {
-            ids: Tensor::f_from_slice(&ids)?.f_view(shape)?.f_to_device(device)?,
-            types: Tensor::f_from_slice(&types)?.f_view(shape)?.f_to_device(device)?,
-            mask: Tensor::f_from_slice(&mask)?.f_view(shape)?.f_to_device(device)?,
-            features: Tensor::f_from_slice(&features)?
-                .f_view([shape[0], FEATURES as i64])?
-                .f_to_device(device)?,
-        })
-    }
-
-    /// Takes the features away, as training does now and then so that the text alone must do.
-    pub(crate) fn without_features(mut self) -> Self {
-        self.features = self.features.zeros_like();
-        self
-    }
-}
-
-/// The heads' raw answers.
-pub(crate) struct Logits {
-    /// `[B]`
-    pub(crate) unsafe_: Tensor,
-    /// `[B, 3]`: allow, require_human, reject
-    pub(crate) policy: Tensor,
-    /// `[B]`
-    pub(crate) grounded: Tensor,
-    /// `[B, 5]`, in the order of `BlastRadius::ALL`
-    pub(crate) effect: Tensor,
-    /// `[B]`
-    pub(crate) exfiltration: Tensor,
-    /// `[B]`
-    pub(crate) injected: Tensor,
-}
-
-/// How a forward pass is run.
-#[derive(Clone, Copy)]
-pub(crate) struct Mode {
-    /// Type of the matrix products in the encoder's layers; the rest is f32.
-    pub(crate) compute: Kind,
-    /// Share of the mixed vector that is dropped; 0 except in training.
-    pub(crate) dropout: f64,
-}
-
-impl Mode {
-    /// Plain f32, nothing dropped.
-    pub(crate) const EXACT: Self = Self { compute: Kind::Float, dropout: 0.0 };
-}
-
-struct Linear {
-    weight: Tensor,
-    bias: Tensor,
-}
-
-impl Linear {
-    fn take<E>(take: Take<'_, E>, name: &str, inputs: i64, outputs: i64) -> Result<Self, E> {
-        Ok(Self {
-            weight: take(&format!("{name}.weight"), &[outputs, inputs])?,
-            bias: take(&format!("{name}.bias"), &[outputs])?,
-        })
-    }
-
-    /// In the type of `x`.
-    fn apply(&self, x: &Tensor) -> Result<Tensor, TchError> {
-        let kind = x.f_kind()?;
-        if self.weight.f_kind()? == kind {
-            return x.f_linear(&self.weight, Some(&self.bias));
-        }
-        x.f_linear(&self.weight.f_to_kind(kind)?, Some(&self.bias.f_to_kind(kind)?))
-    }
-}
-
-struct Norm {
-    weight: Tensor,
-    bias: Tensor,
-}
-
-impl Norm {
-    fn take<E>(take: Take<'_, E>, name: &str) -> Result<Self, E> {
-        Ok(Self {
-            weight: take(&format!("{name}.weight"), &[HIDDEN])?,
-            bias: take(&format!("{name}.bias"), &[HIDDEN])?,
-        })
-    }
-
-    fn apply(&self, x: &Tensor) -> Result<Tensor, TchError> {
-        x.f_layer_norm([HIDDEN], Some(&self.weight), Some(&self.bias), EPSILON, false)
-    }
-}
-
-struct Layer {
-    query: Linear,
-    key: Linear,
-    value: Linear,
-    output: Linear,
-    attention_norm: Norm,
-    widen: Linear,
-    narrow: Linear,
-    output_norm: Norm,
-}
-
-impl Layer {
-    fn take<E>(take: Take<'_, E>, index: usize) -> Result<Self, E> {
-        let name = |part: &str| format!("encoder.layer.{index}.{part}");
-        Ok(Self {
-            query: Linear::take(take, &name("attention.self.query"), HIDDEN, HIDDEN)?,
-            key: Linear::take(take, &name("attention.self.key"), HIDDEN, HIDDEN)?,
-            value: Linear::take(take, &name("attention.self.value"), HIDDEN, HIDDEN)?,
-            output: Linear::take(take, &name("attention.output.dense"), HIDDEN, HIDDEN)?,
-            attention_norm: Norm::take(take, &name("attention.output.LayerNorm"))?,
-            widen: Linear::take(take, &name("intermediate.dense"), HIDDEN, INNER)?,
-            narrow: Linear::take(take, &name("output.dense"), INNER, HIDDEN)?,
-            output_norm: Norm::take(take, &name("output.LayerNorm"))?,
-        })
-    }
-
-    /// `x` is `[B, T, HIDDEN]` in f32; `bias` is `[B, 1, 1, T]` in the type of the products.
-    fn apply(&self, x: &Tensor, bias: &Tensor) -> Result<Tensor, TchError> {
-        let (batch, length, _) = x.size3()?;
-        let kind = bias.f_kind()?;
-        let input = x.f_to_kind(kind)?;
-        let heads = |y: Tensor| {
-            y.f_view([batch, length, ATTENTION_HEADS, HIDDEN / ATTENTION_HEADS])?.f_transpose(1, 2)
-        };
-        let mixed = Tensor::f_scaled_dot_product_attention(
-            &heads(self.query.apply(&input)?)?,
-            &heads(self.key.apply(&input)?)?,
-            &heads(self.value.apply(&input)?)?,
-            Some(bias),
-            0.0,
-            false,
-            None,
-            false,
-        )?;
-        let mixed = mixed.f_transpose(1, 2)?.f_reshape([batch, length, HIDDEN])?;
-        let x = self.attention_norm.apply(&x.f_add(&self.output.apply(&mixed)?.f_to_kind(Kind::Float)?)?)?;
-        let inner = self.widen.apply(&x.f_to_kind(kind)?)?.f_gelu("none")?;
-        self.output_norm.apply(&x.f_add(&self.narrow.apply(&inner)?.f_to_kind(Kind::Float)?)?)
-    }
-}
-
-/// Encoder and heads.
+/// Encoder and heads as they are stored and learned, in f32.
 pub(crate) struct Net {
-    words: Tensor,
-    positions: Tensor,
-    types: Tensor,
-    norm: Norm,
+    embeddings: Embeddings,
     layers: Vec<Layer>,
-    features: Linear,
-    mix: Linear,
-    unsafe_: Linear,
-    policy: Linear,
-    grounded: Linear,
-    effect: Linear,
-    exfiltration: Linear,
-    injected: Linear,
+    heads: Heads,
 }
 
 impl Net {
     /// Takes every tensor of the network, each once.
     pub(crate) fn take<E>(take: Take<'_, E>) -> Result<Self, E> {
         Ok(Self {
+            embeddings: Embeddings::take(take)?,
+            layers: (0..LAYERS).map(|index| Layer::take(take, index)).collect::<Result<_, E>>()?,
+            heads: Heads::take(take)?,
+        })
+    }
+
+    /// The network as it is run, with the encoder's products in `kind`.
+    pub(crate) fn ready(&self, kind: Kind) -> Result<Ready, TchError> {
+        self.ready_from(&[], kind)
+    }
+
+    /// The lowest layers alone, which training leaves as they are.
+    pub(crate) fn ready_lowest(&self, count: usize, kind: Kind) -> Result<Lowest, TchError> {
+        let layers = self.layers.iter().take(count).map(|layer| layer.ready(kind));
+        Ok(Lowest(layers.collect::<Result<_, _>>()?))
+    }
+
+    /// As [`Net::ready`], with lowest layers that were made ready before.
+    pub(crate) fn ready_above(&self, lowest: &Lowest, kind: Kind) -> Result<Ready, TchError> {
+        self.ready_from(&lowest.0, kind)
+    }
+
+    fn ready_from(&self, lowest: &[ReadyLayer], kind: Kind) -> Result<Ready, TchError> {
+        let mut layers = lowest.to_vec();
+        for layer in &self.layers[lowest.len()..] {
+            layers.push(layer.ready(kind)?);
+        }
+        Ok(Ready { embeddings: self.embeddings.share(), layers, heads: self.heads.share(), kind })
+    }
+}
+
+/// Some of the lowest layers, ready to be run.
+pub(crate) struct Lowest(Vec<ReadyLayer>);
+
+struct Embeddings {
+    words: Tensor,
+    positions: Tensor,
+    types: Tensor,
+    norm: Norm,
+}
+
+impl Embeddings {
+    fn take<E>(take: Take<'_, E>) -> Result<Self, E> {
+        Ok(Self {
             words: take(WORDS, &[VOCABULARY, HIDDEN])?,
             positions: take("embeddings.position_embeddings.weight", &[POSITIONS, HIDDEN])?,
             types: take("embeddings.token_type_embeddings.weight", &[2, HIDDEN])?,
             norm: Norm::take(take, "embeddings.LayerNorm")?,
-            layers: (0..LAYERS).map(|index| Layer::take(take, index)).collect::<Result<_, E>>()?,
-            features: Linear::take(take, "features", FEATURES as i64, FEATURE_WIDTH)?,
-            mix: Linear::take(take, "mix", 2 * HIDDEN + FEATURE_WIDTH, MIX_WIDTH)?,
-            unsafe_: Linear::take(take, "heads.unsafe", MIX_WIDTH, 1)?,
-            policy: Linear::take(take, "heads.approval_policy", MIX_WIDTH, 3)?,
-            grounded: Linear::take(take, "heads.args_grounded", MIX_WIDTH, 1)?,
-            effect: Linear::take(take, "heads.blast_radius", MIX_WIDTH, 5)?,
-            exfiltration: Linear::take(take, "heads.exfiltration", MIX_WIDTH, 1)?,
-            injected: Linear::take(take, "heads.injected", MIX_WIDTH, 1)?,
         })
     }
 
-    /// Runs a batch.
-    pub(crate) fn forward(&self, batch: &Batch, mode: Mode) -> Result<Logits, TchError> {
-        let length = batch.ids.size2()?.1;
-        let words = Tensor::f_embedding(&self.words, &batch.ids, -1, false, false)?;
-        let types = Tensor::f_embedding(&self.types, &batch.types, -1, false, false)?;
-        let x = words.f_add(&types)?.f_add(&self.positions.f_narrow(0, 0, length)?)?;
-        let mut x = self.norm.apply(&x)?;
-        // Padding is pushed out of the attention's softmax.
-        let bias = batch.mask.f_rsub_scalar(1.0)?.f_mul_scalar(-1e4)?.f_to_kind(mode.compute)?;
-        let bias = bias.f_unsqueeze(1)?.f_unsqueeze(1)?;
-        for layer in &self.layers {
-            x = layer.apply(&x, &bias)?;
+    fn share(&self) -> Self {
+        Self {
+            words: self.words.shallow_clone(),
+            positions: self.positions.shallow_clone(),
+            types: self.types.shallow_clone(),
+            norm: self.norm.clone(),
         }
-        let first = x.f_select(1, 0)?;
-        let mask = batch.mask.f_unsqueeze(-1)?;
-        let mean = x
-            .f_mul(&mask)?
-            .f_sum_dim_intlist(1, false, None)?
-            .f_div(&mask.f_sum_dim_intlist(1, false, None)?)?;
-        let features = self.features.apply(&batch.features)?.f_gelu("none")?;
-        let mixed = self.mix.apply(&Tensor::f_cat(&[first, mean, features], -1)?)?.f_gelu("none")?;
-        let mixed = if mode.dropout > 0.0 { mixed.f_dropout(mode.dropout, true)? } else { mixed };
-        let single = |head: &Linear| head.apply(&mixed)?.f_squeeze_dim(-1);
-        Ok(Logits {
-            unsafe_: single(&self.unsafe_)?,
-            policy: self.policy.apply(&mixed)?,
-            grounded: single(&self.grounded)?,
-            effect: self.effect.apply(&mixed)?,
-            exfiltration: single(&self.exfiltration)?,
-            injected: single(&self.injected)?,
-        })
+    }
+
+    /// `[B, T]` ids to `[B, T, HIDDEN]`. `types` is `[B, T]`; without it, all are of type 0.
+    fn apply(&self, ids: &Tensor, types: Option<&Tensor>, start: usize) -> Result<Tensor, TchError> {
+        let look_up = |table: &Tensor, at: &Tensor| Tensor::f_embedding(table, at, -1, false, false);
+        let positions = self.positions.f_narrow(0, start as i64, ids.size2()?.1)?;
+        let types = match types {
+            Some(types) => look_up(&self.types, types)?,
+            None => self.types.f_get(0)?,
+        };
+        self.norm.apply(&look_up(&self.words, ids)?.f_add(&types)?.f_add(&positions)?)
     }
 }
+
+/// What windows need of frames.
+pub(crate) struct Memory {
+    /// Of every layer; `[B, ATTENTION_HEADS, F, _]`.
+    layers: Vec<KeysValues>,
+    mask: batch::Mask,
+    /// `[B, HIDDEN]` the frames' mean before the last layer: there the frame is done, for the last
+    /// layer needs but keys and values of it.
+    summary: Tensor,
+}
+
+impl Memory {
+    /// Memories of several frames as one, padded to the longest; their order gives the frames' places.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub(crate) fn join(parts: &[&Self]) -> Result<Self, TchError> {
+        let longest = parts.iter().map(|part| part.length()).max().unwrap_or(0);
+        let pad = |tensor: &Tensor, dim: usize| {
+            let missing = longest - tensor.size()[dim];
+            match (missing, dim) {
+                (0, _) => Ok(tensor.shallow_clone()),
+                (_, 1) => tensor.f_constant_pad_nd([0, missing]),
+                _ => tensor.f_constant_pad_nd([0, 0, 0, missing]),
+            }
+        };
+        let all = |dim: usize, of: &dyn Fn(&Self) -> Tensor| -> Result<Tensor, TchError> {
+            let tensors: Vec<Tensor> =
+                parts.iter().map(|part| pad(&of(part), dim)).collect::<Result<_, _>>()?;
+            Tensor::f_cat(&tensors, 0)
+        };
+        let layers = (0..LAYERS).map(|layer| {
+            Ok(KeysValues {
+                keys: all(2, &|part| part.layers[layer].keys.shallow_clone())?,
+                values: all(2, &|part| part.layers[layer].values.shallow_clone())?,
+            })
+        });
+        let summaries: Vec<&Tensor> = parts.iter().map(|part| &part.summary).collect();
+        Ok(Self {
+            layers: layers.collect::<Result<_, TchError>>()?,
+            mask: batch::Mask {
+                places: all(1, &|part| part.mask.places.shallow_clone())?,
+                padded: parts.iter().any(|part| part.mask.padded || part.length() < longest),
+            },
+            summary: Tensor::f_cat(&summaries, 0)?,
+        })
+    }
+
+    /// One frame's memory out of several, `length` tokens long; shares nothing with them.
+    pub(crate) fn row(&self, row: usize, length: usize) -> Result<Self, TchError> {
+        let (row, length) = (row as i64, length as i64);
+        let cut =
+            |tensor: &Tensor, dim: i64| tensor.f_narrow(0, row, 1)?.f_narrow(dim, 0, length)?.f_detach_copy();
+        let layers = self
+            .layers
+            .iter()
+            .map(|layer| Ok(KeysValues { keys: cut(&layer.keys, 2)?, values: cut(&layer.values, 2)? }));
+        Ok(Self {
+            layers: layers.collect::<Result<_, TchError>>()?,
+            mask: batch::Mask { places: cut(&self.mask.places, 1)?, padded: false },
+            summary: self.summary.f_narrow(0, row, 1)?.f_detach_copy()?,
+        })
+    }
+
+    fn length(&self) -> i64 {
+        self.mask.places.size()[1]
+    }
+
+    /// One row for each of `count` windows.
+    fn spread(&self, tensor: &Tensor, frame: Option<&Tensor>, count: i64) -> Result<Tensor, TchError> {
+        match frame {
+            Some(frame) => {
+                let mut size = tensor.size();
+                let flat = tensor.f_reshape([size[0], -1])?.f_index_select(0, frame)?;
+                size[0] = count;
+                flat.f_view(size.as_slice())
+            }
+            None => {
+                let mut size = vec![-1; tensor.dim()];
+                size[0] = count;
+                tensor.f_narrow(0, 0, 1)?.f_expand(size, false)
+            }
+        }
+    }
+}
+
+/// Encoder and heads as they are run.
+pub(crate) struct Ready {
+    embeddings: Embeddings,
+    layers: Vec<ReadyLayer>,
+    heads: Heads,
+    kind: Kind,
+}
+
+impl Ready {
+    /// Runs frames.
+    pub(crate) fn remember(&self, frames: Frames) -> Result<Memory, TchError> {
+        let mut x = self.embeddings.apply(&frames.ids, None, 0)?;
+        let bias = frames.mask.bias(self.kind)?;
+        let mut layers = Vec::with_capacity(LAYERS);
+        for layer in &self.layers[..LAYERS - 1] {
+            let (next, keys_values) = layer.apply(&x, None, bias.as_ref())?;
+            layers.push(keys_values);
+            x = next;
+        }
+        layers.push(self.layers[LAYERS - 1].keys_values(&x)?);
+        let places = frames.mask.places.f_unsqueeze(-1)?;
+        let count = places.f_sum_dim_intlist(1, false, None)?.f_clamp_min(1.0)?;
+        let summary = x.f_mul(&places)?.f_sum_dim_intlist(1, false, None)?.f_div(&count)?;
+        Ok(Memory { layers, mask: frames.mask, summary })
+    }
+
+    /// Runs windows. `dropout` is the share of the heads' inner numbers that are dropped: 0 except in
+    /// training.
+    pub(crate) fn judge(&self, memory: &Memory, windows: &Windows, dropout: f64) -> Result<Logits, TchError> {
+        let count = windows.ids.size2()?.0;
+        let frame = windows.frame.as_ref();
+        let mut x = self.embeddings.apply(&windows.ids, Some(&windows.types), MAX_FRAME)?;
+        let mask = batch::Mask {
+            padded: windows.mask.padded || memory.mask.padded,
+            places: Tensor::f_cat(
+                &[memory.spread(&memory.mask.places, frame, count)?, windows.mask.places.shallow_clone()],
+                1,
+            )?,
+        };
+        let bias = mask.bias(self.kind)?;
+        for (layer, before) in self.layers.iter().zip(&memory.layers) {
+            let before = KeysValues {
+                keys: memory.spread(&before.keys, frame, count)?,
+                values: memory.spread(&before.values, frame, count)?,
+            };
+            x = layer.apply(&x, Some(&before), bias.as_ref())?.0;
+        }
+        let means = windows.means.f_matmul(&x)?;
+        let summary = memory.spread(&memory.summary, frame, count)?;
+        let summaries = [&x.f_select(1, 0)?, &means.f_select(1, 0)?, &means.f_select(1, 1)?, &summary];
+        self.heads.forward(summaries, &windows.features, dropout)
+    }
+}
+
+#[cfg(test)]
+mod tests;

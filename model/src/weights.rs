@@ -16,13 +16,13 @@ use tch::{Kind, Tensor};
 
 use crate::Error;
 use crate::net::Net;
-use crate::render::{FEATURE_NAMES, FEATURES, RENDER_VERSION};
+use crate::render::{FEATURES, RENDER_VERSION, feature_names};
 
 pub(crate) const WEIGHTS: &str = "guard.safetensors";
 pub(crate) const TOKENIZER: &str = "tokenizer.json";
 pub(crate) const MANIFEST: &str = "MANIFEST.json";
 /// Layout of the weights file.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 /// The key of [`Meta`] in the safetensors header.
 const META: &str = "postern-guard";
 
@@ -44,18 +44,30 @@ pub(crate) struct Meta {
     pub(crate) training: BTreeMap<String, String>,
 }
 
-/// Corrections to the heads, fitted on groups that were held out.
+/// How the raw answers of both parts of the network become scores; fitted on groups that were held out.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Calibration {
-    /// The unsafe logit is divided by this.
-    pub(crate) temperature: f32,
-    /// Added to the policy logit of allow.
-    pub(crate) allow_bias: f32,
+    /// Weight of the text's unsafe logit; not negative, so that the window with the highest one is the worst.
+    pub(crate) text: f32,
+    /// Weight of the features' unsafe logit; not negative.
+    pub(crate) facts: f32,
+    /// Added to the unsafe logit.
+    pub(crate) bias: f32,
+    /// Added to the policy logit of require_human.
+    pub(crate) require_human: f32,
+    /// Added to the policy logit of reject.
+    pub(crate) reject: f32,
 }
 
 impl Calibration {
-    pub(crate) const NONE: Self = Self { temperature: 1.0, allow_bias: 0.0 };
+    /// Both parts as they were trained: their sum.
+    pub(crate) const NONE: Self = Self { text: 1.0, facts: 1.0, bias: 0.0, require_human: 0.0, reject: 0.0 };
+
+    fn is_sound(&self) -> bool {
+        let all = [self.text, self.facts, self.bias, self.require_human, self.reject];
+        all.iter().all(|x| x.is_finite()) && self.text >= 0.0 && self.facts >= 0.0
+    }
 }
 
 /// How features are brought to about mean 0 and deviation 1.
@@ -215,7 +227,7 @@ fn check(meta: &Meta) -> Result<Normalisation, String> {
     if meta.render != RENDER_VERSION {
         return Err(format!("trained for render {}; this program renders {RENDER_VERSION}", meta.render));
     }
-    if meta.feature_names != FEATURE_NAMES {
+    if meta.feature_names != feature_names() {
         return Err("trained with other features than this program computes".into());
     }
     let array = |values: &[f32]| {
@@ -223,13 +235,13 @@ fn check(meta: &Meta) -> Result<Normalisation, String> {
     };
     let normalisation =
         Normalisation { mean: array(&meta.feature_mean)?, deviation: array(&meta.feature_deviation)? };
-    let finite = normalisation.mean.iter().all(|x| x.is_finite()) && meta.calibration.allow_bias.is_finite();
-    let positive = normalisation
-        .deviation
-        .iter()
-        .chain([&meta.calibration.temperature])
-        .all(|&x| x.is_finite() && x > 0.0);
-    if finite && positive { Ok(normalisation) } else { Err("a number in the header makes no sense".into()) }
+    let finite = normalisation.mean.iter().all(|x| x.is_finite());
+    let positive = normalisation.deviation.iter().all(|&x| x.is_finite() && x > 0.0);
+    if finite && positive && meta.calibration.is_sound() {
+        Ok(normalisation)
+    } else {
+        Err("a number in the header makes no sense".into())
+    }
 }
 
 /// A tensor's bytes as safetensors wants them.
@@ -330,7 +342,7 @@ impl Meta {
             render: RENDER_VERSION,
             version,
             base,
-            feature_names: FEATURE_NAMES.map(String::from).to_vec(),
+            feature_names: feature_names(),
             feature_mean: normalisation.mean.to_vec(),
             feature_deviation: normalisation.deviation.to_vec(),
             calibration,

@@ -87,7 +87,8 @@ fn names_target(name: &str, value: &Value) -> bool {
     }
 }
 
-fn is_target_name(name: &str) -> bool {
+/// Whether a name is that of an argument with authority: it decides whom or what a call reaches.
+pub(crate) fn is_target_name(name: &str) -> bool {
     key_words(name).iter().any(|word| TARGET_WORDS.binary_search(&word.as_str()).is_ok())
 }
 

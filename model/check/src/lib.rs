@@ -5,6 +5,7 @@
 //! libtorch would cost every start a quarter of a second.
 
 mod check;
+pub mod evidence;
 mod facts;
 mod protocol;
 mod scores;

@@ -1,189 +1,324 @@
-//! The numbers that go to the model beside the text: where values came from, what the name of
-//! the tool says, and what the context says of both.
+//! The numbers that go to the model beside the text: where values came from, which orders the call follows,
+//! what the name of the tool says, and what the request and the rules say of it.
 
 use std::sync::LazyLock;
 
+use postern_check::evidence::{DomainRule, Evidence, Kind, Leaf, Origin, Piece};
 use postern_check::{BlastRadius, Check, Trigger, key_words};
 use regex::Regex;
 
-use super::evidence::Evidence;
 use super::names;
-use super::origin::{Domain, Kind, Leaf, Origin, Piece, Places};
-use super::text::{overlap, stems};
 
 /// How many features there are.
-pub const FEATURES: usize = NAMES.len();
-
-/// The features' names, in order. They are stored with the weights, which are refused if the names differ.
-pub const NAMES: [&str; 62] = [
-    "share_user",
-    "share_rule",
-    "share_context",
-    "share_nowhere",
-    "email_user",
-    "email_context",
-    "email_nowhere",
-    "url_user",
-    "url_context",
-    "url_nowhere",
-    "path_user",
-    "path_context",
-    "path_nowhere",
-    "id_user",
-    "id_context",
-    "id_nowhere",
-    "value_user",
-    "value_context",
-    "value_nowhere",
-    "name_user",
-    "name_context",
-    "name_nowhere",
-    "pointer_context",
-    "pointer_nowhere",
-    "pointers_all_trusted",
-    "no_arguments",
-    "no_pieces",
-    "tool_in_intent",
-    "arguments_in_intent",
-    "tool_in_context",
-    "instructs_tool",
-    "instructs_values",
-    "overrides",
-    "value_instructed",
-    "pointer_instructed",
-    "has_context",
-    "long_context",
-    "after_result",
-    "has_intent",
-    "has_rules",
-    "effect_none",
-    "effect_read",
-    "effect_write",
-    "effect_send",
-    "effect_irreversible",
-    "effect_unknown",
-    "effect_asked",
-    "sends_to_context",
-    "sends_to_nowhere",
-    "sends_unasked",
-    "destroys_context",
-    "destroys_nowhere",
-    "destroys_unasked",
-    "writes_unasked",
-    "reads_instructed",
-    "inside_rule_domain",
-    "outside_rule_domain",
-    "rule_forbids",
-    "foreign_domain",
-    "outside_and_forbidden",
-    "delegates",
-    "elided",
-];
+pub const FEATURES: usize = 163;
 
 static FORBIDS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
-        r"\b(?:not|never|only|no|don't|cannot|may not|forbidden|without|stay|stays|within|inside|keep)\b",
+    pattern(
+        r"(?i)\b(?:not|never|only|no|don't|cannot|may not|must not|forbidden|without|stay|stays|within|inside|keep)\b",
     )
-    .expect("a constant pattern; the tests use it")
 });
 static DELEGATES: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
-        r"\b(?:follow (?:the|what|its|their)|do what|carry out|complete the (?:task|steps)|take care of|handle|instructions? in|as (?:described|requested|asked)|what (?:it|he|she|they) (?:says?|asks?|wants?))\b",
+    pattern(
+        r"(?i)\b(?:follow (?:the|what|its|their|any)|do (?:what|as|whatever|everything)|carry out|complete the (?:tasks?|steps)|take care of|handle|(?:fulfil|fulfill|achieve|execute|perform|act on) (?:the|his|her|their|its|it)|instructions? in|as (?:described|requested|asked|instructed)|action items?|to-?do|what (?:it|he|she|they) (?:says?|asks?|wants?)|(?:his|her|their) requests?)\b",
     )
-    .expect("a constant pattern; the tests use it")
+});
+static SECRETS: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?i)passw|passcode|secret|credential|\btoken|api.?key|private.?key|\bssh|id_rsa|id_ed25519|\.env\b|shadow\b|\.aws|\bpin\b|\botp\b|2fa|security.?code|verification.?code|\bssn\b|\bcvv\b|medical|salar",
+    )
 });
 
-/// The features of a check, in the order of [`NAMES`]; each lies between 0 and 3.
-pub(crate) fn of(
-    check: &Check,
-    places: &Places,
-    leaves: &[Leaf],
-    evidence: &Evidence,
-    elided: bool,
-) -> [f32; FEATURES] {
-    let pieces: Vec<&Piece> = leaves.iter().flat_map(|leaf| &leaf.pieces).collect();
-    let share = |origin| {
-        let count = pieces.iter().filter(|piece| piece.origin == origin).count();
-        if pieces.is_empty() { 0.0 } else { count as f32 / pieces.len() as f32 }
-    };
-    let count = |kind, origin| {
-        let count = pieces.iter().filter(|piece| piece.kind == kind && piece.origin == origin).count();
-        count.min(3) as f32 / 3.0
-    };
-    let any = |test: &dyn Fn(&Piece) -> bool| flag(pieces.iter().any(|piece| test(piece)));
-    let pointers = pieces.iter().filter(|piece| piece.kind.points());
-    let trusted = |piece: &&&Piece| matches!(piece.origin, Origin::User | Origin::Rule);
-    let pointer_context = any(&|piece| piece.kind.points() && piece.origin == Origin::Context);
-    let pointer_nowhere = any(&|piece| piece.kind.points() && piece.origin == Origin::Nowhere);
-    let instructed = |piece: &Piece| piece.at.is_some_and(|at| evidence.instructed(at));
-
-    let tool = stems(key_words(&check.action.tool));
-    let intent_words = key_words(&check.intent);
-    let intent = stems(intent_words.iter().cloned());
-    let mut argument_words = Vec::new();
-    for leaf in leaves {
-        argument_words.extend(key_words(&leaf.value[..super::text::edge(&leaf.value, 2000)]));
-    }
-    let tool_in_context = if places.context.is_empty() {
-        0.0
-    } else {
-        let there = tool
-            .iter()
-            .filter(|word| memchr::memmem::find(places.context.as_bytes(), word.as_bytes()).is_some());
-        there.count() as f32 / tool.len().max(1) as f32
-    };
-
-    let effect = names::effect(&check.action.tool);
-    let is = |wanted| flag(effect == Some(wanted));
-    let (sends, destroys) = (is(BlastRadius::ExternalSend), is(BlastRadius::Irreversible));
-    let writes = flag(matches!(effect, Some(BlastRadius::Write) | None));
-    let asked =
-        flag(effect.is_some_and(|effect| intent_words.iter().any(|word| verb_effect(word) == Some(effect))));
-    let outside = any(&|piece| piece.domain == Domain::Outside);
-    let forbids = flag(FORBIDS.is_match(&places.rules));
-    let tool_in_intent = overlap(&tool, &intent);
-
-    let mut out = Vec::with_capacity(FEATURES);
-    out.extend([Origin::User, Origin::Rule, Origin::Context, Origin::Nowhere].map(share));
-    for kind in Kind::ALL {
-        out.extend([Origin::User, Origin::Context, Origin::Nowhere].map(|origin| count(kind, origin)));
-    }
-    out.extend([pointer_context, pointer_nowhere]);
-    out.push(flag(pointers.clone().count() > 0 && pointers.clone().all(|piece| trusted(&piece))));
-    out.extend([flag(leaves.is_empty()), flag(pieces.is_empty())]);
-    out.extend([tool_in_intent, overlap(&stems(argument_words), &intent), tool_in_context]);
-    out.extend([evidence.instructs_tool, evidence.instructs_values, flag(evidence.overrides)]);
-    out.push(any(&|piece| instructed(piece)));
-    out.push(any(&|piece| piece.kind.points() && instructed(piece)));
-    out.extend([flag(!places.context.is_empty()), flag(places.context.len() > 2000)]);
-    out.extend([
-        flag(check.trigger == Trigger::ToolResult),
-        flag(!places.intent.trim().is_empty()),
-        flag(!places.rules.trim().is_empty()),
-    ]);
-    out.extend(BlastRadius::ALL.map(is));
-    out.push(flag(effect.is_none()));
-    out.push(asked);
-    out.extend([sends * pointer_context, sends * pointer_nowhere, sends * (1.0 - asked.max(tool_in_intent))]);
-    out.extend([
-        destroys * pointer_context,
-        destroys * pointer_nowhere,
-        destroys * (1.0 - asked.max(tool_in_intent)),
-    ]);
-    out.push(writes * (1.0 - asked.max(tool_in_intent)));
-    out.push(is(BlastRadius::Read) * any(&|piece| instructed(piece)));
-    out.extend([any(&|piece| piece.domain == Domain::Inside), outside, forbids]);
-    out.extend([any(&|piece| piece.foreign), outside * forbids]);
-    out.extend([flag(DELEGATES.is_match(&places.intent)), flag(elided)]);
-    out.try_into().unwrap_or_else(|out: Vec<f32>| unreachable!("{} features, {FEATURES} names", out.len()))
+fn pattern(text: &str) -> Regex {
+    Regex::new(text).expect("a constant pattern; the tests use every one of them")
 }
 
-/// The effect a word of a request asks for; requests inflect their verbs.
-fn verb_effect(word: &str) -> Option<BlastRadius> {
-    let bare = |ending: &str| word.strip_suffix(ending).and_then(names::of_word);
-    names::of_word(word).or_else(|| bare("s")).or_else(|| bare("ing")).or_else(|| bare("ed"))
+/// Origins as the model tells them apart; the host's own words count as the user's here.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    User,
+    Field,
+    Prose,
+    Nowhere,
+    Order,
+}
+
+const CLASSES: [(Class, &str); 5] = [
+    (Class::User, "user"),
+    (Class::Field, "field"),
+    (Class::Prose, "prose"),
+    (Class::Nowhere, "nowhere"),
+    (Class::Order, "order"),
+];
+
+fn class(origin: Origin) -> Class {
+    match origin {
+        Origin::User | Origin::Constraint | Origin::Trusted | Origin::Literal => Class::User,
+        Origin::Field => Class::Field,
+        Origin::Prose => Class::Prose,
+        Origin::Nowhere => Class::Nowhere,
+        Origin::Order => Class::Order,
+    }
+}
+
+const KINDS: [(&[Kind], &str); 7] = [
+    (&[Kind::Email], "email"),
+    (&[Kind::Url], "url"),
+    (&[Kind::Path], "path"),
+    (&[Kind::Id], "id"),
+    (&[Kind::Number, Kind::Date], "number"),
+    (&[Kind::Value], "value"),
+    (&[Kind::Name], "name"),
+];
+
+/// The features' names, in order. They are stored with the weights, which are refused if the names differ.
+pub fn feature_names() -> Vec<String> {
+    let nothing = Check {
+        action: postern_check::Action { tool: "a.b".into(), args: serde_json::Map::new() },
+        intent: String::new(),
+        trigger: Trigger::User,
+        constraints: Vec::new(),
+        context: String::new(),
+    };
+    list(&nothing, &Evidence::default(), false).into_iter().map(|(name, _)| name).collect()
+}
+
+/// The features of a check, in the order of [`feature_names`]; each lies between -1 and 3.
+pub(crate) fn of(check: &Check, evidence: &Evidence, overflow: bool) -> [f32; FEATURES] {
+    let values: Vec<f32> = list(check, evidence, overflow).into_iter().map(|(_, value)| value).collect();
+    values.try_into().unwrap_or_else(|v: Vec<f32>| unreachable!("{} features, not {FEATURES}", v.len()))
 }
 
 fn flag(yes: bool) -> f32 {
     f32::from(u8::from(yes))
+}
+
+/// A list of features while it is made.
+#[derive(Default)]
+struct List(Vec<(String, f32)>);
+
+impl List {
+    fn add(&mut self, name: &str, value: f32) {
+        self.0.push((name.to_string(), value));
+    }
+}
+
+fn list(check: &Check, evidence: &Evidence, overflow: bool) -> Vec<(String, f32)> {
+    let mut out = List::default();
+    origins(&mut out, evidence);
+    texts(&mut out, evidence);
+    request(&mut out, check, evidence);
+    orders(&mut out, evidence);
+    effects(&mut out, check, evidence);
+    domains(&mut out, check, evidence);
+    out.add("overflow", flag(overflow));
+    out.0
+}
+
+/// Where the pieces of the arguments stand.
+fn origins(out: &mut List, evidence: &Evidence) {
+    let pieces: Vec<&Piece> = evidence.leaves.iter().flat_map(|leaf| &leaf.pieces).collect();
+    for (kinds, kind_name) in KINDS {
+        for (wanted, name) in CLASSES {
+            let count =
+                pieces.iter().filter(|p| kinds.contains(&p.kind) && class(p.origin) == wanted).count();
+            out.add(&format!("{kind_name}_{name}"), count.min(3) as f32 / 3.0);
+        }
+    }
+    let shares = |out: &mut List, of: &str, pieces: &[&Piece]| {
+        for (wanted, name) in CLASSES {
+            let count = pieces.iter().filter(|p| class(p.origin) == wanted).count();
+            out.add(&format!("{of}_{name}"), count as f32 / pieces.len().max(1) as f32);
+        }
+    };
+    shares(out, "share", &pieces);
+    let pointing: Vec<&Piece> = pieces.iter().copied().filter(|p| p.kind.points()).collect();
+    shares(out, "pointing", &pointing);
+    let leaves = || evidence.leaves.iter().filter(|leaf| leaf.authority && !leaf.pieces.is_empty());
+    for (wanted, name) in CLASSES {
+        out.add(&format!("authority_{name}"), flag(leaves().any(|leaf| class(leaf.origin()) == wanted)));
+    }
+    out.add("authorities", leaves().count().min(4) as f32 / 4.0);
+    out.add(
+        "authority_all_user",
+        flag(leaves().count() > 0 && leaves().all(|l| class(l.origin()) == Class::User)),
+    );
+    let ordered = |test: &dyn Fn(&Piece) -> bool| {
+        pieces.iter().filter(|p| test(p)).map(|p| p.ordered).fold(0.0, f32::max)
+    };
+    out.add("ordered_only", ordered(&|p| p.origin == Origin::Order) / 3.0);
+    out.add("ordered_pointing", ordered(&|p| p.kind.points() && p.origin == Origin::Order) / 3.0);
+    out.add("ordered_elsewhere", ordered(&|p| p.origin != Origin::Order) / 3.0);
+    out.add("ordered_not_user", ordered(&|p| class(p.origin) != Class::User) / 3.0);
+    out.add(
+        "ordered_pointing_not_user",
+        ordered(&|p| p.kind.points() && class(p.origin) != Class::User) / 3.0,
+    );
+    let pointing = |test: &dyn Fn(&Piece) -> bool| {
+        flag(pieces.iter().any(|p| p.kind.points() && class(p.origin) != Class::User && test(p)))
+    };
+    out.add("pointing_named", pointing(&|p| p.named));
+    out.add("pointing_unnamed", pointing(&|p| !p.named));
+    out.add("pointing_unnamed_order", pointing(&|p| !p.named && p.ordered > 0.0));
+    out.add("pointing_named_order", pointing(&|p| p.named && p.ordered > 0.0));
+    out.add("no_arguments", flag(evidence.leaves.is_empty()));
+    out.add("no_pieces", flag(pieces.is_empty()));
+}
+
+/// What the longer values share with the request, the results, the orders.
+fn texts(out: &mut List, evidence: &Evidence) {
+    let longest = evidence.leaves.iter().max_by_key(|leaf| leaf.value.len());
+    let of = |get: &dyn Fn(&Leaf) -> f32| longest.map_or(0.0, get);
+    out.add("text_long", of(&|leaf| flag(leaf.value.len() > 64)));
+    out.add("text_in_request", of(&|leaf| leaf.in_request));
+    out.add("text_in_results", of(&|leaf| leaf.in_results));
+    out.add("text_in_order", of(&|leaf| leaf.in_order));
+    out.add("text_copied", of(&|leaf| leaf.copied));
+    out.add("text_of_order_alone", of(&|leaf| leaf.in_order - leaf.in_request.max(leaf.in_results)));
+    let any = |test: &dyn Fn(&Leaf) -> bool| flag(evidence.leaves.iter().any(test));
+    out.add("decoded", any(&|leaf| !leaf.decoded.is_empty()));
+    out.add("hidden", any(&|leaf| leaf.hidden > 0));
+    out.add("secret", any(&|leaf| SECRETS.is_match(&leaf.value[..leaf.value.floor_char_boundary(4000)])));
+    out.add("huge", any(&|leaf| leaf.value.len() > 2000));
+}
+
+/// How the call stands to the request.
+fn request(out: &mut List, check: &Check, evidence: &Evidence) {
+    let relation = &evidence.relation;
+    let words = check.intent.split_whitespace().count();
+    out.add("tool_in_request", relation.tool_in_request);
+    out.add("act_in_request", flag(relation.act_in_request));
+    out.add("act_unasked", flag(relation.has_act && !relation.act_in_request));
+    out.add("args_in_request", relation.args_in_request);
+    out.add("args_in_results", relation.args_in_results);
+    out.add("tool_in_results", relation.tool_in_results);
+    out.add("request_served", relation.request_served);
+    out.add("results", (relation.results as f32).ln_1p() / 2.0);
+    out.add("repeated", flag(relation.repeated));
+    out.add("same_server", flag(relation.same_server));
+    out.add("has_context", flag(!check.context.is_empty()));
+    out.add("long_context", flag(check.context.len() > 2000));
+    out.add("after_result", flag(check.trigger == Trigger::ToolResult));
+    out.add("has_request", flag(words > 0));
+    out.add("request_length", ((words as f32).ln_1p() / 4.0).min(1.5));
+    out.add("has_rules", flag(!check.constraints.is_empty()));
+    out.add("delegates", flag(DELEGATES.is_match(&check.intent)));
+    out.add("secret_in_request", flag(SECRETS.is_match(&check.intent)));
+}
+
+/// The order that the call follows most, and the others.
+fn orders(out: &mut List, evidence: &Evidence) {
+    let relation = &evidence.relation;
+    let first = evidence.orders.first();
+    let of = |get: &dyn Fn(&postern_check::evidence::Followed) -> f32| first.map_or(0.0, get);
+    out.add("order_strength", of(&|f| f.order.strength / 3.0));
+    out.add("order_tool", of(&|f| f.tool));
+    out.add("order_act", of(&|f| flag(f.act)));
+    out.add("order_names_tool", of(&|f| flag(f.names_tool)));
+    out.add("order_args", of(&|f| f.args));
+    out.add("order_values", of(&|f| f.values));
+    out.add("order_news", of(&|f| f.news));
+    out.add("order_weight", of(&|f| f.weight / 3.0));
+    out.add("order_decoded", of(&|f| flag(f.decoded)));
+    out.add("order_to_assistant", of(&|f| flag(f.order.signs.to_assistant)));
+    out.add("order_overrides", of(&|f| flag(f.order.signs.overrides)));
+    out.add("order_authority", of(&|f| flag(f.order.signs.authority)));
+    out.add("order_urgent", of(&|f| flag(f.order.signs.urgent)));
+    out.add("order_markup", of(&|f| flag(f.order.signs.markup)));
+    out.add("order_last", of(&|f| flag(f.order.result + 1 == relation.results)));
+    out.add("order_tool_over_request", of(&|f| f.tool - relation.tool_in_request));
+    out.add("order_args_over_request", of(&|f| f.args - relation.args_in_request));
+    out.add("order_args_over_results", of(&|f| f.args - relation.args_in_results));
+    out.add("order_act_unasked", of(&|f| flag(f.act && !relation.act_in_request)));
+    out.add("order_second", evidence.orders.get(1).map_or(0.0, |f| f.weight / 3.0));
+    out.add("order_pointed", of(&|f| f.pointed));
+    out.add("order_not_pointed", of(&|f| f.order.strength / 3.0 * f.weight / 3.0 * (1.0 - f.pointed)));
+    let strongest = evidence.strongest.as_ref();
+    let of = |get: &dyn Fn(&postern_check::evidence::Followed) -> f32| strongest.map_or(0.0, get);
+    out.add("strongest_tool", of(&|f| f.tool));
+    out.add("strongest_act", of(&|f| flag(f.act)));
+    out.add("strongest_act_unasked", of(&|f| flag(f.act && !relation.act_in_request)));
+    out.add("strongest_args", of(&|f| f.args));
+    out.add("strongest_args_over_request", of(&|f| f.args - relation.args_in_request));
+    out.add("strongest_args_over_results", of(&|f| f.args - relation.args_in_results));
+    out.add("strongest_values", of(&|f| f.values));
+    out.add("strongest_news", of(&|f| f.news));
+    out.add("strongest_pointed", of(&|f| f.pointed));
+    out.add("strongest_overrides", of(&|f| flag(f.order.signs.overrides)));
+    out.add("strongest_to_assistant", of(&|f| flag(f.order.signs.to_assistant)));
+    out.add("strongest_weight", of(&|f| f.weight / 3.0));
+    out.add("strongest_is_followed", of(&|f| flag(first.is_some_and(|g| g.order == f.order))));
+    let any =
+        |test: &dyn Fn(&postern_check::evidence::Followed) -> bool| flag(evidence.orders.iter().any(test));
+    out.add("any_overrides", any(&|f| f.order.signs.overrides));
+    out.add("any_to_assistant", any(&|f| f.order.signs.to_assistant && f.order.strength > 1.5));
+    out.add("any_names_tool", any(&|f| f.names_tool));
+    out.add("strongest", relation.strongest / 3.0);
+    out.add("strength_last", relation.strongest_last / 3.0);
+}
+
+/// What the tool's name says of its effect, and with what values.
+fn effects(out: &mut List, check: &Check, evidence: &Evidence) {
+    let effect = names::effect(&check.action.tool);
+    let is = |wanted| flag(effect == Some(wanted));
+    for (wanted, name) in BlastRadius::ALL.into_iter().zip(["none", "read", "write", "send", "irreversible"])
+    {
+        out.add(&format!("effect_{name}"), is(wanted));
+    }
+    out.add("effect_unknown", flag(effect.is_none()));
+    let relation = &evidence.relation;
+    let unasked =
+        1.0 - relation.tool_in_request.max(flag(relation.act_in_request) * 0.6).max(relation.args_in_request);
+    let any = |wanted| {
+        flag(evidence.leaves.iter().flat_map(|leaf| &leaf.pieces).any(|piece| class(piece.origin) == wanted))
+    };
+    let follows = evidence.orders.first().map_or(0.0, |f| f.weight / 3.0);
+    let acting = flag(effect.is_none_or(BlastRadius::has_side_effects));
+    let reading = 1.0 - acting;
+    for (name, on) in [
+        ("sends", is(BlastRadius::ExternalSend)),
+        ("destroys", is(BlastRadius::Irreversible)),
+        ("writes", flag(matches!(effect, Some(BlastRadius::Write) | None))),
+        ("reads", reading),
+    ] {
+        out.add(&format!("{name}_order"), on * any(Class::Order));
+        out.add(&format!("{name}_nowhere"), on * any(Class::Nowhere));
+        out.add(&format!("{name}_unasked"), on * unasked);
+        out.add(&format!("{name}_follows"), on * follows);
+    }
+    out.add("acts_follows_unasked", acting * follows * unasked);
+    let words = key_words(&check.action.tool);
+    let in_rules = words
+        .iter()
+        .filter(|word| word.len() > 3)
+        .any(|word| check.constraints.iter().any(|rule| rule.to_lowercase().contains(word.as_str())));
+    out.add("rule_names_tool", flag(in_rules));
+}
+
+/// Internet domains against the rules and the request.
+fn domains(out: &mut List, check: &Check, evidence: &Evidence) {
+    let any =
+        |test: &dyn Fn(&Piece) -> bool| flag(evidence.leaves.iter().flat_map(|leaf| &leaf.pieces).any(test));
+    let outside = any(&|piece| piece.domain == DomainRule::Outside);
+    let forbids = flag(check.constraints.iter().any(|rule| FORBIDS.is_match(rule)));
+    out.add("inside_rule_domain", any(&|piece| piece.domain == DomainRule::Inside));
+    out.add("outside_rule_domain", outside);
+    out.add("rule_forbids", forbids);
+    out.add("outside_and_forbidden", outside * forbids);
+    out.add("foreign_domain", any(&|piece| piece.foreign));
+    out.add("foreign_order", any(&|piece| piece.foreign && piece.origin == Origin::Order));
+    out.add("foreign_nowhere", any(&|piece| piece.foreign && piece.origin == Origin::Nowhere));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_as_many_as_numbers_and_differ() {
+        let mut names = feature_names();
+        assert_eq!(names.len(), FEATURES);
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), FEATURES);
+    }
 }

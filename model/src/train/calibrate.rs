@@ -1,55 +1,208 @@
-//! Corrections fitted on held-out groups: a temperature for P(unsafe), a bias for the policy's allow.
-
-use postern_check::{PolicyHead, Scores};
+//! Calibration on held-out groups: how much text and features count, what 0.3 and 0.8 mean, and how sure the
+//! policy head must be.
 
 use super::data::Labelled;
 use crate::eval::is_attack;
+use crate::guard::Raw;
+use crate::net::UNSAFE;
 use crate::weights::Calibration;
 
-/// The share of benign held-out calls whose policy should come out as allow, if the bias can do it.
-const BENIGN_ALLOWED: f64 = 0.96;
-/// The largest bias: beyond it the policy head would say nothing any more.
-const MOST_BIAS: u32 = 25;
+/// The share of honest calls that are asked about, and where asking starts.
+const ASKED: (f64, f64) = (0.03, 0.3);
+/// The share of honest calls that are blocked, and where blocking starts.
+const BLOCKED: (f64, f64) = (0.005, 0.8);
+/// What the policy head may add to either.
+const ASKED_BY_POLICY: f64 = 0.005;
+const BLOCKED_BY_POLICY: f64 = 0.002;
+/// Meeting both shares may cost so much of the likelihood; else the first one alone is met.
+const WORSE: f64 = 1.15;
 
-/// Fits both, from scores that were made without calibration.
-pub(crate) fn fit(checks: &[Labelled], scores: &[Scores]) -> Calibration {
-    let known: Vec<(f64, bool, &Scores)> = checks
-        .iter()
-        .zip(scores)
-        .filter_map(|(labelled, scores)| Some((logit(scores.unsafe_), is_attack(labelled)?, scores)))
-        .collect();
-    if known.is_empty() {
-        return Calibration::NONE;
-    }
-    let loss = |temperature: f64| -> f64 {
-        known
-            .iter()
-            .map(|&(logit, attack, _)| softplus(if attack { -logit } else { logit } / temperature))
-            .sum()
-    };
-    let temperature = (0..=70)
-        .map(|step| 0.5 + f64::from(step) * 0.05)
-        .min_by(|a, b| loss(*a).total_cmp(&loss(*b)))
-        .unwrap_or(1.0);
-    let benign: Vec<&Scores> =
-        known.iter().filter(|(_, attack, _)| !attack).map(|&(.., scores)| scores).collect();
-    let allowed = |bias: f32| {
-        let kept = benign.iter().filter(|scores| {
-            let mut policy = scores.approval_policy;
-            policy.allow *= bias.exp();
-            policy.likeliest() == PolicyHead::Allow
-        });
-        kept.count() as f64 / (benign.len() as f64).max(1.0)
-    };
-    let biases = (0..=MOST_BIAS).map(|step| step as f32 * 0.1);
-    let allow_bias =
-        biases.into_iter().find(|&bias| allowed(bias) >= BENIGN_ALLOWED).unwrap_or(MOST_BIAS as f32 * 0.1);
-    Calibration { temperature: temperature as f32, allow_bias }
+/// One held-out check: the answers for its worst window.
+struct Case<'a> {
+    raw: &'a Raw,
+    attack: bool,
+    /// Weights add up to 1 over all attacks and over all benign calls.
+    weight: f64,
+    /// Weights add up to 1 over honest traffic, half of it with planted text in the context.
+    honest: f64,
 }
 
-fn logit(probability: f32) -> f64 {
-    let p = f64::from(probability).clamp(1e-6, 1.0 - 1e-6);
+/// Fits the calibration, from the answers for every check's worst window.
+pub(crate) fn fit(checks: &[Labelled], raw: &[Raw]) -> Calibration {
+    let cases = cases(checks, raw);
+    if cases.iter().all(|case| case.attack) || cases.iter().all(|case| !case.attack) {
+        return Calibration::NONE;
+    }
+    let [text, facts, bias] = weigh(&cases);
+    let logit = |case: &Case<'_>| text * number(case, true) + facts * number(case, false) + bias;
+    let scored: Vec<(f64, &Case<'_>)> = cases.iter().map(|case| (logit(case), case)).collect();
+    let (scale, offset) = place(&scored);
+    let mut calibration = Calibration {
+        text: (text * scale) as f32,
+        facts: (facts * scale) as f32,
+        bias: (bias * scale + offset) as f32,
+        ..Calibration::NONE
+    };
+    (calibration.require_human, calibration.reject) = quieten(&cases, &calibration);
+    calibration
+}
+
+fn cases<'a>(checks: &[Labelled], raw: &'a [Raw]) -> Vec<Case<'a>> {
+    // A delegated call is benign, but asking about it is right.
+    let clean = |l: &Labelled| l.kind != "benign_poisoned" && l.kind != "benign_delegated";
+    let poisoned = |l: &Labelled| l.kind == "benign_poisoned";
+    let count = |test: &dyn Fn(&Labelled) -> bool| {
+        checks.iter().filter(|&l| is_attack(l).is_some() && test(l)).count().max(1) as f64
+    };
+    let benign = |l: &Labelled| is_attack(l) == Some(false);
+    let (attacks, benigns) = (count(&|l| !benign(l)), count(&benign));
+    let (cleans, poisoneds) = (count(&|l| benign(l) && clean(l)), count(&|l| benign(l) && poisoned(l)));
+    let known = checks.iter().zip(raw).filter_map(|(labelled, raw)| {
+        let attack = is_attack(labelled)?;
+        let honest = match attack {
+            false if poisoned(labelled) => 0.5 / poisoneds,
+            false if clean(labelled) => 0.5 / cleans,
+            _ => 0.0,
+        };
+        Some(Case { raw, attack, weight: 1.0 / if attack { attacks } else { benigns }, honest })
+    });
+    known.filter(|case| number(case, true).is_finite() && number(case, false).is_finite()).collect()
+}
+
+fn number(case: &Case<'_>, text: bool) -> f64 {
+    f64::from(if text { case.raw.text[UNSAFE] } else { case.raw.facts[UNSAFE] })
+}
+
+/// Logistic regression over both unsafe logits; no weight is negative.
+fn weigh(cases: &[Case<'_>]) -> [f64; 3] {
+    let fitted = newton(cases, [true, true]);
+    match (fitted[0] < 0.0, fitted[1] < 0.0) {
+        (false, false) => fitted,
+        (true, _) => newton(cases, [false, true]).map(|x| x.max(0.0)),
+        (_, true) => newton(cases, [true, false]).map(|x| x.max(0.0)),
+    }
+}
+
+/// A little pull towards 0, so that separable data has an answer.
+const RIDGE: f64 = 1e-4;
+
+fn newton(cases: &[Case<'_>], used: [bool; 2]) -> [f64; 3] {
+    let mut beta = [0.0; 3];
+    for _ in 0..50 {
+        let (mut slope, mut curve) = ([0.0; 3], [[0.0; 3]; 3]);
+        for case in cases {
+            let x = [
+                if used[0] { number(case, true) } else { 0.0 },
+                if used[1] { number(case, false) } else { 0.0 },
+                1.0,
+            ];
+            let p = sigmoid(x.iter().zip(&beta).map(|(x, b)| x * b).sum());
+            for i in 0..3 {
+                slope[i] += case.weight * (f64::from(u8::from(case.attack)) - p) * x[i];
+                for j in 0..3 {
+                    curve[i][j] += case.weight * p * (1.0 - p) * x[i] * x[j];
+                }
+            }
+        }
+        for i in 0..3 {
+            slope[i] -= RIDGE * beta[i];
+            curve[i][i] += RIDGE;
+        }
+        let step = solve(curve, slope);
+        // Far from the optimum a whole step may overshoot.
+        let longest = step.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+        let share = (2.0 / longest.max(1e-12)).min(1.0);
+        for i in 0..3 {
+            beta[i] += share * step[i];
+        }
+        if longest < 1e-9 {
+            break;
+        }
+    }
+    beta
+}
+
+/// Solves a symmetric positive definite system by elimination.
+fn solve(mut a: [[f64; 3]; 3], mut b: [f64; 3]) -> [f64; 3] {
+    for pivot in 0..3 {
+        for row in pivot + 1..3 {
+            let factor = a[row][pivot] / a[pivot][pivot];
+            for column in pivot..3 {
+                a[row][column] -= factor * a[pivot][column];
+            }
+            b[row] -= factor * b[pivot];
+        }
+    }
+    let mut x = [0.0; 3];
+    for row in (0..3).rev() {
+        let rest: f64 = (row + 1..3).map(|column| a[row][column] * x[column]).sum();
+        x[row] = (b[row] - rest) / a[row][row];
+    }
+    x
+}
+
+/// Scale and offset that bring the honest shares to their thresholds.
+fn place(scored: &[(f64, &Case<'_>)]) -> (f64, f64) {
+    let honest: Vec<(f64, f64)> = scored.iter().map(|&(logit, case)| (logit, case.honest)).collect();
+    let (asked, blocked) = (above(&honest, ASKED.0), above(&honest, BLOCKED.0));
+    let (ask, block) = (log_odds(ASKED.1), log_odds(BLOCKED.1));
+    let shifted = (1.0, ask - asked);
+    if blocked <= asked {
+        return shifted;
+    }
+    let scale = (block - ask) / (blocked - asked);
+    let both = (scale, ask - scale * asked);
+    let loss = |(scale, offset): (f64, f64)| -> f64 {
+        scored
+            .iter()
+            .map(|&(logit, case)| {
+                let logit = scale * logit + offset;
+                case.weight * softplus(if case.attack { -logit } else { logit })
+            })
+            .sum()
+    };
+    if loss(both) <= WORSE * loss(shifted) { both } else { shifted }
+}
+
+/// The policy's biases, so that by itself it adds little on honest traffic.
+fn quieten(cases: &[Case<'_>], calibration: &Calibration) -> (f32, f32) {
+    let bias = |class: usize, below: f64, share: f64| {
+        let margins: Vec<(f64, f64)> = cases
+            .iter()
+            .filter(|case| f64::from(case.raw.unsafe_(calibration)) < log_odds(below))
+            .map(|case| {
+                let policy = case.raw.policy(&Calibration::NONE);
+                (f64::from(policy[class] - policy[0]), case.honest)
+            })
+            .collect();
+        -(above(&margins, share).max(0.0) as f32)
+    };
+    (bias(1, ASKED.1, ASKED_BY_POLICY), bias(2, BLOCKED.1, BLOCKED_BY_POLICY))
+}
+
+/// A number that at most this share of the weights lies above: between the last value that may and
+/// the first that may not.
+fn above(values: &[(f64, f64)], share: f64) -> f64 {
+    let mut sorted: Vec<(f64, f64)> = values.iter().copied().filter(|&(_, weight)| weight > 0.0).collect();
+    sorted.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let mut sum = 0.0;
+    let mut last = None;
+    for (value, weight) in sorted {
+        sum += weight;
+        if sum > share {
+            return last.map_or(value + 1e-3, |last: f64| (value + last) / 2.0);
+        }
+        last = Some(value);
+    }
+    last.unwrap_or(0.0)
+}
+
+fn log_odds(p: f64) -> f64 {
     (p / (1.0 - p)).ln()
+}
+
+fn sigmoid(x: f64) -> f64 {
+    1.0 / (1.0 + (-x).exp())
 }
 
 fn softplus(x: f64) -> f64 {
@@ -57,42 +210,4 @@ fn softplus(x: f64) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-    use super::*;
-    use crate::train::data::Labels;
-    use postern_check::{ApprovalPolicy, BlastRadius};
-
-    fn case(unsafe_: f32, attack: bool, allow: f32) -> (Labelled, Scores) {
-        let check = postern_check::Check::parse(r#"{"action":{"tool":"a.b"},"intent":""}"#).unwrap();
-        let labels = Labels { unsafe_: Some(f32::from(u8::from(attack))), ..Labels::default() };
-        let (source, group, kind) = ("s".to_string(), "g".to_string(), "k".to_string());
-        let scores = Scores {
-            unsafe_,
-            approval_policy: ApprovalPolicy { allow, require_human: 0.0, reject: 1.0 - allow },
-            args_grounded: 0.5,
-            blast_radius: 0.0,
-            effect: BlastRadius::None,
-            exfiltration: 0.0,
-            injected: 0.0,
-        };
-        (Labelled { check, labels, source, group, kind, task: None }, scores)
-    }
-
-    #[test]
-    fn a_model_too_sure_of_itself_is_cooled() {
-        // Says 0.98 and is right in three of four cases.
-        let (checks, scores): (Vec<_>, Vec<_>) =
-            (0..40).map(|i| if i % 4 == 0 { case(0.98, false, 0.9) } else { case(0.98, true, 0.1) }).unzip();
-        let fitted = fit(&checks, &scores);
-        assert!(fitted.temperature > 2.5, "{fitted:?}");
-        assert_eq!(fitted.allow_bias, 0.0);
-    }
-
-    #[test]
-    fn a_policy_that_refuses_benign_calls_is_biased_just_enough() {
-        let (checks, scores): (Vec<_>, Vec<_>) = (0..20).map(|_| case(0.1, false, 0.4)).unzip();
-        let fitted = fit(&checks, &scores);
-        assert!((0.4..0.6).contains(&fitted.allow_bias), "{fitted:?}");
-    }
-}
+mod tests;

@@ -183,11 +183,13 @@ pub(crate) fn name_servers(checks: &mut [Labelled], dice: &Dice) {
     }
 }
 
-/// Splits by group: training, held out. Sources of few groups stay in training whole.
-pub(crate) fn split(checks: Vec<Labelled>, seed: u64) -> (Vec<Labelled>, Vec<Labelled>) {
+/// Splits by group: training, held out. Held out is every eighth group, and every group whose name starts
+/// with one of `hold_out`. Sources of few groups stay in training whole unless they are named so.
+pub(crate) fn split(checks: Vec<Labelled>, seed: u64, hold_out: &[String]) -> (Vec<Labelled>, Vec<Labelled>) {
     checks.into_iter().partition(|labelled| {
         let family = labelled.group.split('/').next().unwrap_or_default();
-        matches!(family, "agentdyn" | "tau") || !hash(seed, &labelled.group).is_multiple_of(8)
+        let named = hold_out.iter().any(|prefix| labelled.group.starts_with(prefix.as_str()));
+        !named && (matches!(family, "agentdyn" | "tau") || !hash(seed, &labelled.group).is_multiple_of(8))
     })
 }
 
@@ -266,8 +268,9 @@ mod tests {
     #[test]
     fn a_group_is_never_on_both_sides() {
         let all = super::super::generate::generate(3000, 3);
-        let (train, held) = split(all, 17);
-        assert!(!train.is_empty() && !held.is_empty());
+        let named = all[0].group.clone();
+        let (train, held) = split(all, 17, std::slice::from_ref(&named));
+        assert!(!train.is_empty() && held.iter().any(|h| h.group == named));
         assert!(held.iter().all(|h| train.iter().all(|t| t.group != h.group)));
     }
 }

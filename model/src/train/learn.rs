@@ -1,31 +1,35 @@
 //! The learning itself: from rendered checks and a pretrained encoder to parameters.
 //!
-//! The vectors of words and the two lowest layers stay as they are: they hold general language, and
-//! leaving them out saves their backward pass.
+//! The vectors of words and the lowest layers stay as they are: they hold general language, and leaving
+//! them out saves their backward pass.
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::PathBuf;
 use std::time::Instant;
 
-use postern_check::BlastRadius;
-use tch::{Device, Kind, Reduction, Tensor};
+use tch::{Device, Kind, Tensor};
 
-use super::data::{Labels, Policy};
+use super::average::Average;
 use super::dice::Dice;
 use super::optimiser::AdamW;
-use super::{Prepared, TrainOptions};
+use super::plan::{self, BATCH};
+use super::progress::Progress;
+use super::{Prepared, TrainOptions, loss, validate};
 use crate::Error;
-use crate::net::{Batch, HIDDEN, Logits, Mode, Net, WORDS};
-use crate::render::{FEATURES, Mark, Renderer, Window};
-use crate::weights::{self, Normalisation};
+use crate::net::{Frames, HIDDEN, Net, Row, WORDS, Windows};
+use crate::render::{FEATURES, Mark, Renderer};
+use crate::weights::Normalisation;
 
-const BATCH: usize = 16;
 /// Learning rate of the encoder; the heads learn faster by [`HEADS_FACTOR`].
-const RATE: f64 = 1.2e-4;
+const RATE: f64 = 1.5e-4;
 const HEADS_FACTOR: f64 = 7.0;
-const WARM_UP: f64 = 30.0;
-/// Batches that get no features.
-const FEATURES_DROPPED: f64 = 0.15;
+const WARM_UP: f64 = 40.0;
+/// The lowest layers that do not learn.
+const FROZEN: usize = 2;
+const DROPOUT: f64 = 0.1;
+/// Batches that get no features, so that the text must do.
+const FEATURES_DROPPED: f64 = 0.1;
+/// Single features that are taken away from a row.
+const FEATURE_DROPPED: f64 = 0.1;
 const MAX_GRADIENT: f64 = 1.0;
 const CHECKPOINT_SECONDS: u64 = 180;
 
@@ -37,12 +41,13 @@ pub(super) struct Learned {
     pub(super) steps: usize,
 }
 
-/// Learns until the epochs or the minutes are used up.
+/// Learns until the epochs or the minutes are used up. `held` is only looked at for the log.
 pub(super) fn learn(
     options: &TrainOptions,
     base: &HashMap<String, Tensor>,
     renderer: &Renderer,
     data: &Prepared,
+    held: &Prepared,
 ) -> Result<Learned, Error> {
     tch::manual_seed(options.seed as i64);
     let normalisation = normalise(data);
@@ -54,16 +59,22 @@ pub(super) fn learn(
         parameters.insert(name.to_string(), tensor.shallow_clone());
         Ok::<_, Error>(tensor)
     })?;
-    let learning = parameters.iter().filter(|(_, tensor)| tensor.requires_grad());
+    let learning: BTreeMap<String, Tensor> = parameters
+        .iter()
+        .filter(|(_, tensor)| tensor.requires_grad())
+        .map(|(name, tensor)| (name.clone(), tensor.shallow_clone()))
+        .collect();
     let rate_of = |name: &str| if name.starts_with("encoder") { 1.0 } else { HEADS_FACTOR };
     let mut adam =
-        AdamW::new(learning.map(|(name, t)| (name.clone(), t.shallow_clone(), rate_of(name))).collect());
+        AdamW::new(learning.iter().map(|(n, t)| (n.clone(), t.shallow_clone(), rate_of(n))).collect());
+    let mut average = Average::new(&learning)?;
 
-    let batches = plan(options, data);
-    let mode = Mode { compute: if options.exact { Kind::Float } else { Kind::BFloat16 }, dropout: 0.1 };
-    let mut progress = Progress::resume(options, &mut adam)?;
-    let (first, started) = (progress.step, Instant::now());
-    let mut saved = started;
+    let batches = plan::batches(&data.rendered, options.epochs, options.seed);
+    let kind = if options.exact || !crate::device::cpu_has_bf16() { Kind::Float } else { Kind::BFloat16 };
+    let lowest = tch::no_grad(|| net.ready_lowest(FROZEN, kind))?;
+    let mut progress = Progress::resume(options, &batches, &mut adam, &mut average)?;
+    let started = Instant::now();
+    let (mut saved, mut validated, mut seen) = (started, started, 0);
     while progress.step < batches.len() {
         let elapsed = progress.seconds_before + started.elapsed().as_secs_f64();
         let done = (progress.step as f64 / batches.len() as f64).max(elapsed / (options.minutes * 60.0));
@@ -73,41 +84,95 @@ pub(super) fn learn(
         let rate = RATE * ((progress.step + 1) as f64 / WARM_UP).min(1.0) * (1.0 - done).max(0.02);
         // Depends on seed and step alone, so that a resumed run sees the same.
         let dice = Dice::new(options.seed ^ ((progress.step as u64) << 20));
+        tch::manual_seed(dice.bits() as i64);
         let chosen = &batches[progress.step];
-        let rows: Vec<(&Window, &[f32; FEATURES])> =
-            chosen.iter().map(|&i| (dice.pick(&data.rendered[i].windows), &features[i])).collect();
-        let mut batch = Batch::new(&rows, Device::Cpu)?;
-        if dice.chance(FEATURES_DROPPED) {
-            batch = batch.without_features();
-        }
-        let labels: Vec<&Labels> = chosen.iter().map(|&i| &data.checks[i].labels).collect();
-        let loss = loss(&net.forward(&batch, mode)?, &labels)?;
-        loss.f_backward()?;
+        let loss = {
+            let (frames, windows) = batch(data, &features, chosen, &dice)?;
+            let ready = net.ready_above(&lowest, kind)?;
+            let logits = ready.judge(&ready.remember(frames)?, &windows, DROPOUT)?;
+            let labels: Vec<_> = chosen.iter().map(|&i| &data.checks[i].labels).collect();
+            let loss = loss::of_both(&logits, &labels)?;
+            loss.f_backward()?;
+            loss.f_double_value(&[])?
+        };
         adam.step(rate, MAX_GRADIENT)?;
-        progress.add(loss.f_double_value(&[])?);
+        progress.add(loss);
+        average.follow(progress.step)?;
+        seen += chosen.len();
         if progress.step.is_multiple_of(20) {
-            let rate = (progress.step - first) as f64 / started.elapsed().as_secs_f64();
-            let by_steps = (batches.len() - progress.step) as f64 / rate;
+            let spent = started.elapsed().as_secs_f64();
+            let by_steps = (batches.len() - progress.step) as f64 * spent * BATCH as f64 / seen as f64;
             let left = by_steps.min(options.minutes * 60.0 - elapsed).max(0.0);
             let (step, all, loss) = (progress.step, batches.len(), progress.loss);
             tracing::info!(
                 "step {step}/{all}, loss {loss:.3}, {:.1} checks/s, {left:.0} s left",
-                rate * BATCH as f64
+                seen as f64 / spent
             );
         }
         if saved.elapsed().as_secs() >= CHECKPOINT_SECONDS {
             let seconds = progress.seconds_before + started.elapsed().as_secs_f64();
-            progress.save(options, &adam, seconds)?;
+            progress.save(options, &adam, &average, seconds)?;
             saved = Instant::now();
+        }
+        let due =
+            options.validate_every.is_some_and(|minutes| validated.elapsed().as_secs_f64() >= minutes * 60.0);
+        if due {
+            let net = averaged(&parameters, &average)?;
+            validate::log(progress.step, net.ready(kind)?, &normalisation, held, options.seed)?;
+            validated = Instant::now();
         }
     }
     let steps = progress.step;
-    progress.save(options, &adam, progress.seconds_before + started.elapsed().as_secs_f64())?;
+    let seconds = progress.seconds_before + started.elapsed().as_secs_f64();
+    progress.save(options, &adam, &average, seconds)?;
+    // What was averaged is what is used.
+    let net = averaged(&parameters, &average)?;
+    for (name, tensor) in average.tensors() {
+        parameters.insert(name.clone(), tensor.shallow_clone());
+    }
     Ok(Learned { net, normalisation, parameters, steps })
 }
 
+/// The network with the averages of what learns.
+fn averaged(parameters: &BTreeMap<String, Tensor>, average: &Average) -> Result<Net, Error> {
+    Net::take(&mut |name, _| {
+        let tensor = average.tensors().get(name).or_else(|| parameters.get(name));
+        tensor.map(Tensor::shallow_clone).ok_or_else(|| Error::Data(format!("no parameter {name}")))
+    })
+}
+
+/// The chosen checks as tensors: each frame once, and of every check one of its windows.
+fn batch(
+    data: &Prepared,
+    features: &[[f32; FEATURES]],
+    chosen: &[usize],
+    dice: &Dice,
+) -> Result<(Frames, Windows), Error> {
+    let mut frames: Vec<&[i64]> = chosen.iter().map(|&i| data.rendered[i].frame.as_slice()).collect();
+    frames.sort_unstable();
+    frames.dedup();
+    let without = dice.chance(FEATURES_DROPPED);
+    let kept: Vec<[f32; FEATURES]> =
+        chosen.iter().map(|&i| if without { [0.0; FEATURES] } else { keep(features[i], dice) }).collect();
+    let rows: Vec<Row<'_>> = chosen
+        .iter()
+        .zip(&kept)
+        .map(|(&i, features)| Row {
+            window: dice.pick(&data.rendered[i].windows),
+            features,
+            frame: frames.partition_point(|&frame| frame < data.rendered[i].frame.as_slice()),
+        })
+        .collect();
+    Ok((Frames::new(&frames, Device::Cpu)?, Windows::new(&rows, Device::Cpu)?))
+}
+
+/// Takes some features away: 0 is their mean.
+pub(super) fn keep(features: [f32; FEATURES], dice: &Dice) -> [f32; FEATURES] {
+    features.map(|x| if dice.chance(FEATURE_DROPPED) { 0.0 } else { x })
+}
+
 /// Mean and deviation of every feature over the data.
-fn normalise(data: &Prepared) -> Normalisation {
+pub(super) fn normalise(data: &Prepared) -> Normalisation {
     let count = data.rendered.len().max(1) as f32;
     let sum = |term: &dyn Fn(usize, f32) -> f32| -> [f32; FEATURES] {
         std::array::from_fn(|i| data.rendered.iter().map(|r| term(i, r.features[i])).sum::<f32>() / count)
@@ -138,21 +203,24 @@ fn start(
             mark_vectors(&tensor, renderer, seed)?;
         }
         let frozen = name.starts_with("embeddings")
-            || name.starts_with("encoder.layer.0.")
-            || name.starts_with("encoder.layer.1.");
+            || (0..FROZEN).any(|layer| name.starts_with(&format!("encoder.layer.{layer}.")));
         return Ok(if frozen { tensor } else { tensor.set_requires_grad(true) });
     }
     if name.starts_with("embeddings") || name.starts_with("encoder") {
         return Err(Error::Data(format!("the base has no {name}")));
     }
-    let tensor = match shape {
+    Ok(fresh(shape)?.set_requires_grad(true))
+}
+
+/// A tensor with nothing learned in it.
+pub(crate) fn fresh(shape: &[i64]) -> Result<Tensor, Error> {
+    Ok(match shape {
         [outputs, inputs] => {
             let bound = 1.0 / (*inputs as f64).sqrt();
             Tensor::f_empty([*outputs, *inputs], (Kind::Float, Device::Cpu))?.f_uniform_(-bound, bound)?
         }
         _ => Tensor::f_zeros(shape, (Kind::Float, Device::Cpu))?,
-    };
-    Ok(tensor.set_requires_grad(true))
+    })
 }
 
 /// The unused vocabulary entries that serve as marks have vectors that mean nothing, and they are not
@@ -173,123 +241,4 @@ fn mark_vectors(words: &Tensor, renderer: &Renderer, seed: u64) -> Result<(), Er
         words.f_get(mark.id())?.f_copy_(&vector.f_mul_scalar(0.7)?.f_add(&noise)?)?;
     }
     Ok(())
-}
-
-/// All batches of all epochs: like lengths together, in random order.
-fn plan(options: &TrainOptions, data: &Prepared) -> Vec<Vec<usize>> {
-    let length = |i: &usize| data.rendered[*i].windows[0].ids.len();
-    let mut batches = Vec::new();
-    for epoch in 0..options.epochs {
-        let dice = Dice::new(options.seed.wrapping_add(1 + epoch as u64));
-        let mut order: Vec<usize> = (0..data.rendered.len()).collect();
-        dice.shuffle(&mut order);
-        let mut of_epoch = Vec::new();
-        for pool in order.chunks_mut(BATCH * 16) {
-            pool.sort_by_key(length);
-            of_epoch.extend(pool.chunks(BATCH).map(<[usize]>::to_vec));
-        }
-        dice.shuffle(&mut of_epoch);
-        batches.extend(of_epoch);
-    }
-    batches
-}
-
-/// The weighted sum of the six heads' losses; a label that is not known adds nothing.
-fn loss(logits: &Logits, labels: &[&Labels]) -> Result<Tensor, Error> {
-    let yes_no = |logit: &Tensor, label: &dyn Fn(&Labels) -> Option<f32>| -> Result<Tensor, Error> {
-        let target: Vec<f32> = labels.iter().map(|l| label(l).unwrap_or(0.0)).collect();
-        let known: Vec<f32> = labels.iter().map(|l| f32::from(u8::from(label(l).is_some()))).collect();
-        let count = known.iter().sum::<f32>().max(1.0);
-        let known = Tensor::f_from_slice(&known)?;
-        let target = Tensor::f_from_slice(&target)?;
-        let sum =
-            logit.f_binary_cross_entropy_with_logits::<Tensor>(&target, Some(known), None, Reduction::Sum)?;
-        Ok(sum.f_div_scalar(f64::from(count))?)
-    };
-    let class = |logit: &Tensor,
-                 weights: &[f32],
-                 label: &dyn Fn(&Labels) -> Option<usize>|
-     -> Result<Tensor, Error> {
-        let target: Vec<i64> = labels.iter().map(|l| label(l).map_or(-100, |class| class as i64)).collect();
-        let known: f32 =
-            target.iter().filter(|&&class| class >= 0).map(|&class| weights[class as usize]).sum();
-        let (target, weights) = (Tensor::f_from_slice(&target)?, Tensor::f_from_slice(weights)?);
-        let sum = logit.f_cross_entropy_loss(&target, Some(weights), Reduction::Sum, -100, 0.0)?;
-        Ok(sum.f_div_scalar(f64::from(known.max(1.0)))?)
-    };
-    let policy = |l: &Labels| {
-        l.policy.map(|policy| match policy {
-            Policy::Allow => 0,
-            Policy::RequireHuman => 1,
-            Policy::Reject => 2,
-        })
-    };
-    let effect =
-        |l: &Labels| l.effect.and_then(|effect| BlastRadius::ALL.iter().position(|other| *other == effect));
-    let parts = [
-        (1.0, yes_no(&logits.unsafe_, &|l| l.unsafe_)?),
-        (0.3, yes_no(&logits.grounded, &|l| l.grounded)?),
-        (0.15, yes_no(&logits.exfiltration, &|l| l.exfiltration)?),
-        (0.3, yes_no(&logits.injected, &|l| l.injected)?),
-        // A person is seldom the label, and the labels that say so are noisy.
-        (0.4, class(&logits.policy, &[1.0, 1.5, 1.0], &policy)?),
-        (0.15, class(&logits.effect, &[1.0; 5], &effect)?),
-    ];
-    let mut sum = Tensor::f_zeros([1], (Kind::Float, Device::Cpu))?;
-    for (weight, part) in parts {
-        sum = sum.f_add(&part.f_mul_scalar(weight)?)?;
-    }
-    Ok(sum.f_sum(Kind::Float)?)
-}
-
-/// Where learning stands.
-struct Progress {
-    step: usize,
-    seconds_before: f64,
-    /// A running mean.
-    loss: f64,
-}
-
-const PROGRESS: &str = "progress";
-
-impl Progress {
-    fn path(options: &TrainOptions) -> PathBuf {
-        options.out.join("checkpoint.safetensors")
-    }
-
-    fn resume(options: &TrainOptions, adam: &mut AdamW) -> Result<Self, Error> {
-        if !options.resume {
-            return Ok(Self { step: 0, seconds_before: 0.0, loss: 0.0 });
-        }
-        let path = Self::path(options);
-        let invalid = |why: String| Error::invalid(&path, why);
-        let bytes = std::fs::read(&path).map_err(Error::io(&path))?;
-        let (_, header) =
-            safetensors::SafeTensors::read_metadata(&bytes).map_err(|e| invalid(e.to_string()))?;
-        let header = header.metadata().as_ref().and_then(|all| all.get(PROGRESS).cloned());
-        let header = header.ok_or_else(|| invalid("no progress in it".into()))?;
-        let (seed, step, seconds_before, loss): (u64, usize, f64, f64) =
-            serde_json::from_str(&header).map_err(|e| invalid(e.to_string()))?;
-        if seed != options.seed {
-            return Err(invalid(format!("made with seed {seed}")));
-        }
-        let state = weights::read_tensors(&bytes).map_err(invalid)?;
-        adam.restore(&state, step as i32).map_err(|name| invalid(format!("tensor {name} does not fit")))?;
-        tracing::info!("going on from step {step}");
-        Ok(Self { step, seconds_before, loss })
-    }
-
-    fn add(&mut self, loss: f64) {
-        self.step += 1;
-        let weight = (1.0 / self.step as f64).max(0.03);
-        self.loss += (loss - self.loss) * weight;
-    }
-
-    fn save(&self, options: &TrainOptions, adam: &AdamW, seconds: f64) -> Result<(), Error> {
-        std::fs::create_dir_all(&options.out).map_err(Error::io(&options.out))?;
-        let header = serde_json::to_string(&(options.seed, self.step, seconds, self.loss))
-            .map_err(|e| Error::Data(e.to_string()))?;
-        let bytes = weights::write_tensors(&adam.state(), Kind::Float, (PROGRESS, header))?;
-        weights::write_whole(&Self::path(options), &bytes)
-    }
 }

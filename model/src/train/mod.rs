@@ -1,24 +1,32 @@
 //! Training the model. Needs labelled checks (see `data`) and a pretrained encoder.
 
+mod average;
 mod baseline;
 mod calibrate;
 pub mod convert;
 pub(crate) mod data;
 pub(crate) mod dice;
+mod facts;
 mod generate;
 mod learn;
+mod loss;
 mod optimiser;
+mod plan;
+mod progress;
 mod smoke;
+mod validate;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+
+use postern_check::Scores;
 
 use crate::guard::Scorer;
 use crate::render::{Rendered, Renderer};
 use crate::weights::{self, Calibration, Meta};
 use crate::{Error, Guard, eval};
 use data::Labelled;
-use dice::Dice;
+pub(crate) use dice::Dice;
 
 /// What `postern-guard train` takes.
 #[derive(Clone, Debug, clap::Args)]
@@ -29,9 +37,9 @@ pub struct TrainOptions {
     /// Folder of the pretrained encoder: model.safetensors and tokenizer.json
     #[arg(long, value_name = "DIR")]
     pub base: PathBuf,
-    /// Where the weights go
-    #[arg(long, value_name = "DIR")]
-    pub out: PathBuf,
+    /// Where the weights go; with --facts-only, where facts.safetensors goes
+    #[arg(long, value_name = "DIR", required_unless_present = "facts_only")]
+    pub out: Option<PathBuf>,
     /// Seed of everything random
     #[arg(long, default_value_t = 7)]
     pub seed: u64,
@@ -53,12 +61,28 @@ pub struct TrainOptions {
     /// Multiply in f32 only; slower where the processor has bf16
     #[arg(long)]
     pub exact: bool,
+    /// Hold out every group whose name starts so, as agentdyn/github; may be given more than once
+    #[arg(long, value_name = "PREFIX")]
+    pub hold_out: Vec<String>,
+    /// Look at 400 held-out checks this often and log how they rank
+    #[arg(long, value_name = "MINUTES")]
+    pub validate_every: Option<f64>,
+    /// Learn from the features alone: seconds, to judge features by
+    #[arg(long)]
+    pub facts_only: bool,
     /// Generated checks alone, one family held out whole; fails unless a bag of words is beaten on it
     #[arg(long, conflicts_with = "data")]
     pub smoke: bool,
     /// The family that --smoke holds out [default: one that the seed chooses]
     #[arg(long, value_name = "NAME", requires = "smoke")]
     pub family: Option<String>,
+}
+
+impl TrainOptions {
+    /// Where things are written.
+    fn out(&self) -> Result<&Path, Error> {
+        self.out.as_deref().ok_or_else(|| Error::Data("no folder was named with --out".into()))
+    }
 }
 
 /// The most that is taken of a source in training, so that none drowns the others.
@@ -81,9 +105,19 @@ pub(crate) struct Prepared {
 
 impl Prepared {
     fn new(checks: Vec<Labelled>, renderer: &Renderer) -> Result<Self, Error> {
-        let rendered =
-            checks.iter().map(|labelled| renderer.render(&labelled.check)).collect::<Result<_, _>>()?;
-        Ok(Self { checks, rendered })
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let parts = checks.chunks(checks.len().div_ceil(threads).max(1));
+        let render = |part: &[Labelled]| -> Result<Vec<Rendered>, Error> {
+            part.iter().map(|labelled| renderer.render(&labelled.check)).collect()
+        };
+        let rendered = std::thread::scope(|scope| {
+            let running: Vec<_> = parts.map(|part| scope.spawn(|| render(part))).collect();
+            running
+                .into_iter()
+                .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                .collect::<Result<Vec<_>, Error>>()
+        })?;
+        Ok(Self { checks, rendered: rendered.concat() })
     }
 }
 
@@ -95,6 +129,19 @@ pub fn run(options: &TrainOptions) -> Result<(), Error> {
     if options.smoke {
         return smoke::run(options);
     }
+    let (train, held) = gather(options)?;
+    if options.facts_only {
+        let base = Base::read(&options.base)?;
+        let renderer = base.renderer(options)?;
+        let (train, held) = prepare(train, &held, &renderer)?;
+        return run_facts(options, &train, &held);
+    }
+    let guard = fit(options, train, &held)?;
+    eval::print("held-out groups", &guard, &held)
+}
+
+/// Reads, generates and splits: training, held out.
+fn gather(options: &TrainOptions) -> Result<(Vec<Labelled>, Vec<Labelled>), Error> {
     let dice = Dice::new(options.seed);
     let mut checks = match &options.data {
         Some(folder) => data::read_folder(folder)?,
@@ -102,55 +149,91 @@ pub fn run(options: &TrainOptions) -> Result<(), Error> {
     };
     data::name_servers(&mut checks, &dice);
     checks.extend(generate::generate(options.generated, options.seed));
-    let (train, held) = data::split(checks, options.seed);
+    let (train, held) = data::split(checks, options.seed, &options.hold_out);
     let train = data::cap(train, CAPS, &dice);
     // Its tools take no arguments and their names give the label away: it must not steer calibration.
     let mut held = data::cap(held, &[("asb", 30)], &dice);
     held.truncate(MAX_HELD_OUT);
-    let guard = fit(options, train, &held)?;
-    eval::print("held-out groups", &guard, &held)
+    Ok((train, held))
 }
 
 /// Learns from some checks, calibrates on others and writes the weights. Returns the guard as it will be
 /// used: read back from the files.
 fn fit(options: &TrainOptions, train: Vec<Labelled>, held: &[Labelled]) -> Result<Guard, Error> {
     let base = Base::read(&options.base)?;
-    let renderer = Renderer::from_bytes(&base.tokenizer, &options.base.join("tokenizer.json"))?;
-    let started = Instant::now();
-    let count = train.len() + held.len();
-    let train = Prepared::new(train, &renderer)?;
-    let held = Prepared::new(held.to_vec(), &renderer)?;
-    let each = started.elapsed().as_secs_f64() * 1e3 / count.max(1) as f64;
-    tracing::info!(
-        "{} checks to learn from, {} held out; rendering took {each:.2} ms each",
-        train.checks.len(),
-        held.checks.len()
+    let renderer = base.renderer(options)?;
+    let (train, held) = prepare(train, held, &renderer)?;
+    let learned = learn::learn(options, &base.tensors, &renderer, &train, &held)?;
+    let scorer = Scorer::new(
+        learned.net.ready(tch::Kind::Float)?,
+        learned.normalisation.clone(),
+        Calibration::NONE,
+        tch::Device::Cpu,
     );
+    let raw = validate::worst(scorer.raw(&held.rendered.iter().collect::<Vec<_>>())?);
+    let calibration = calibrate::fit(&held.checks, &raw);
+    tracing::info!("{calibration:?}");
 
-    let learned = learn::learn(options, &base.tensors, &renderer, &train)?;
-    let mut scorer = Scorer {
-        net: learned.net,
-        normalisation: learned.normalisation,
-        calibration: Calibration::NONE,
-        device: tch::Device::Cpu,
-    };
-    let raw = scorer.score(&held.rendered.iter().collect::<Vec<_>>())?;
-    scorer.calibration = calibrate::fit(&held.checks, &raw);
-    tracing::info!("calibration: {:?}", scorer.calibration);
-
-    let mut meta =
-        Meta::new(options.model_version.clone(), base.origin, &scorer.normalisation, scorer.calibration);
+    let mut meta = Meta::new(options.model_version.clone(), base.origin, &learned.normalisation, calibration);
     let facts = [
         ("seed", options.seed.to_string()),
         ("checks", train.checks.len().to_string()),
         ("generated", options.generated.to_string()),
+        ("held_out", options.hold_out.join(" ")),
         ("steps", learned.steps.to_string()),
     ];
     meta.training = facts.map(|(name, value)| (name.to_string(), value)).into();
-    weights::save(&options.out, &learned.parameters, &meta, &base.tokenizer)?;
-    let guard = Guard::load(&options.out, crate::Device::Cpu)?;
+    weights::save(options.out()?, &learned.parameters, &meta, &base.tokenizer)?;
+    let guard = Guard::load(options.out()?, crate::Device::Cpu)?;
     tracing::info!("weights {}", guard.info().sha256);
     Ok(guard)
+}
+
+/// Renders both sides.
+fn prepare(
+    train: Vec<Labelled>,
+    held: &[Labelled],
+    renderer: &Renderer,
+) -> Result<(Prepared, Prepared), Error> {
+    let started = Instant::now();
+    let count = train.len() + held.len();
+    let train = Prepared::new(train, renderer)?;
+    let held = Prepared::new(held.to_vec(), renderer)?;
+    let each = started.elapsed().as_secs_f64() * 1e3 / count.max(1) as f64;
+    let tokens = |of: &dyn Fn(&Rendered) -> usize| {
+        train.rendered.iter().map(of).sum::<usize>() as f64 / train.rendered.len().max(1) as f64
+    };
+    tracing::info!(
+        "{} checks to learn from, {} held out; {:.0} tokens of frame, {:.0} of first window; rendering took {each:.2} ms each",
+        train.checks.len(),
+        held.checks.len(),
+        tokens(&|r| r.frame.len()),
+        tokens(&|r| r.windows.first().map_or(0, |window| window.ids.len())),
+    );
+    Ok((train, held))
+}
+
+/// Trains and measures the network over the features alone.
+fn run_facts(options: &TrainOptions, train: &Prepared, held: &Prepared) -> Result<(), Error> {
+    let learned = facts::learn(options.seed, train)?;
+    if let Some(out) = &options.out {
+        std::fs::create_dir_all(out).map_err(Error::io(out))?;
+        let bytes = weights::write_tensors(
+            &learned.parameters,
+            tch::Kind::Float,
+            ("facts", options.seed.to_string()),
+        )?;
+        weights::write_whole(&out.join("facts.safetensors"), &bytes)?;
+    }
+    let raw = learned.raw(held)?;
+    let calibration = calibrate::fit(&held.checks, &raw);
+    tracing::info!("{calibration:?}");
+    let scores: Vec<Scores> = raw.iter().map(|raw| raw.scores(&calibration)).collect();
+    println!("{}", eval::text("held-out groups, features alone", &held.checks, &scores));
+    for (source, auroc) in validate::by_source(&held.checks, &scores) {
+        println!("  source {source}: AUROC {auroc:.4}");
+    }
+    Ok(())
 }
 
 /// The pretrained encoder.
@@ -172,5 +255,9 @@ impl Base {
             weights::sha256(&bytes)
         );
         Ok(Self { tensors, tokenizer, origin })
+    }
+
+    fn renderer(&self, options: &TrainOptions) -> Result<Renderer, Error> {
+        Renderer::from_bytes(&self.tokenizer, &options.base.join("tokenizer.json"))
     }
 }

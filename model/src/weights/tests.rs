@@ -79,7 +79,7 @@ fn no_bytes_make_the_parser_panic() {
 
 #[test]
 fn tensors_of_another_layout_are_refused() {
-    let name = "heads.unsafe.weight";
+    let name = "text.answers.weight";
     let wrong = folder(|tensors, _| {
         tensors.insert(name.into(), Tensor::zeros([1, 3], (Kind::Half, Device::Cpu)));
     });
@@ -87,7 +87,7 @@ fn tensors_of_another_layout_are_refused() {
         tensors.remove(name);
     });
     let more = folder(|tensors, _| {
-        tensors.insert("heads.more".into(), Tensor::zeros([1], (Kind::Half, Device::Cpu)));
+        tensors.insert("text.more".into(), Tensor::zeros([1], (Kind::Half, Device::Cpu)));
     });
     for (folder, what) in [(wrong, "shape"), (missing, "missing"), (more, "unknown")] {
         let (code, message) = failure(folder.path());
@@ -104,7 +104,7 @@ fn headers_of_another_program_are_refused() {
         ("features", |meta| meta.feature_names.swap(0, 1)),
         ("length", |meta| meta.feature_mean.truncate(3)),
         ("sense", |meta| meta.feature_deviation[0] = 0.0),
-        ("sense", |meta| meta.calibration.temperature = 0.0),
+        ("sense", |meta| meta.calibration.facts = -1.0),
     ];
     for (what, change) in cases {
         let folder = folder(|_, meta| change(meta));

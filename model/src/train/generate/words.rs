@@ -5,20 +5,29 @@ use crate::train::dice::Dice;
 const FIRST: &[&str] = &[
     "Amara", "Bela", "Chen", "Dora", "Emil", "Farah", "Goran", "Hana", "Ivo", "Jun", "Kofi", "Lena", "Milan",
     "Nadia", "Omar", "Priya", "Quinn", "Rosa", "Sven", "Tara", "Umar", "Vera", "Wim", "Yara", "Zane", "Ines",
-    "Pavel", "Mara",
+    "Pavel", "Mara", "Aisha", "Boris", "Carla", "Dmitri", "Elif", "Fiona", "Gael", "Hugo", "Imani", "Jorge",
+    "Karin", "Liam", "Mei", "Noor", "Oskar", "Paula", "Rafael", "Sofia", "Tomas", "Ulla", "Victor", "Wanda",
+    "Xenia", "Yusuf", "Zofia", "Anton", "Bianca", "Cyril", "Delia", "Enzo", "Freja", "Greta", "Hamid",
+    "Irma", "Jonas", "Keiko", "Lucia", "Marta", "Nils", "Olga", "Petra", "Remy", "Selma", "Tariq", "Uwe",
 ];
 const LAST: &[&str] = &[
     "Abbott", "Berg", "Costa", "Dahl", "Eriksen", "Fischer", "Gupta", "Haas", "Ito", "Jansen", "Kovac",
     "Lindt", "Moreau", "Novak", "Okafor", "Petrov", "Quist", "Rossi", "Silva", "Tanaka", "Ueda", "Varga",
-    "Weber", "Zhang",
+    "Weber", "Zhang", "Adeyemi", "Blanc", "Castro", "Duarte", "Engel", "Fontaine", "Garcia", "Horvat",
+    "Ivanov", "Jensen", "Khan", "Larsen", "Mensah", "Nguyen", "Olsen", "Papas", "Qureshi", "Ramos",
+    "Schmidt", "Torres", "Urban", "Vidal", "Wolff", "Yilmaz", "Zeller", "Brandt", "Conti", "Drexler",
 ];
 const STEM: &[&str] = &[
     "alder", "bright", "cobalt", "delta", "ember", "fjord", "granite", "harbor", "indigo", "juniper",
     "kestrel", "lumen", "maple", "north", "orbit", "pine", "quartz", "river", "summit", "tidal", "umber",
-    "vertex", "willow",
+    "vertex", "willow", "anchor", "basil", "cedar", "dune", "elm", "falcon", "garnet", "hazel", "iris",
+    "jade", "koala", "lotus", "marble", "nova", "opal", "pixel", "quill", "raven", "slate", "topaz", "union",
+    "velvet", "walnut", "zenith",
 ];
-const TAIL: &[&str] =
-    &["works", "soft", "labs", "trade", "health", "foods", "bank", "media", "line", "grid", "care", "tech"];
+const TAIL: &[&str] = &[
+    "works", "soft", "labs", "trade", "health", "foods", "bank", "media", "line", "grid", "care", "tech",
+    "group", "parts", "tools", "studio", "data", "print", "supply", "craft",
+];
 const OWN_ENDING: &[&str] = &["com", "io", "test", "org", "net", "co", "example", "local", "de"];
 const OUT_ENDING: &[&str] = &["com", "net", "io", "xyz", "info", "site", "example", "org", "app", "cloud"];
 const OUT_HOST: &[&str] = &[
@@ -65,6 +74,11 @@ pub(crate) fn outside_url(dice: &Dice) -> String {
         "",
     ]);
     format!("{}://{host}{path}", if dice.chance(0.85) { "https" } else { "http" })
+}
+
+/// A domain where anybody can have a mailbox.
+pub(crate) fn mailbox(dice: &Dice) -> String {
+    (*dice.pick(MAILBOX)).to_string()
 }
 
 pub(crate) fn outside_address(dice: &Dice) -> String {

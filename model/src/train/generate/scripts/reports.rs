@@ -4,6 +4,7 @@ use postern_check::BlastRadius::{ExternalSend, Irreversible, Read, Write};
 use serde_json::json;
 
 use super::parts::{self, Records, TEAMS};
+
 use super::{Labelled, Story, Truth, words};
 use crate::train::dice::Dice;
 

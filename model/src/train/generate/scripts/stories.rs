@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::parts::{self, TEAMS};
 use super::reports::report;
+
 use super::{Labelled, Story, Truth, words};
 use crate::train::dice::Dice;
 
