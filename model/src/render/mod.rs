@@ -113,7 +113,7 @@ impl Mark {
         (Self::OutsideRule, "outside"),
         (Self::Foreign, "foreign"),
         (Self::Elided, "omitted"),
-        (Self::Decoded, "decoded"),
+        (Self::Decoded, "translated"),
         (Self::Hidden, "hidden"),
         (Self::NextWindow, "continued"),
         (Self::AfterUser, "request"),
