@@ -17,7 +17,7 @@ use crate::render::{MAX_FRAME, MAX_TOKENS};
 pub(crate) use batch::{Frames, Row, Windows};
 use heads::Heads;
 pub(crate) use heads::{
-    ANSWERS, Answers, EFFECT, EXFILTRATION, Facts, GROUNDED, INJECTED, Logits, POLICY, UNSAFE,
+    ANSWERS, Answers, EFFECT, EXFILTRATION, Facts, GROUNDED, INJECTED, Logits, POLICY, Thin, UNSAFE, whole,
 };
 use parts::{KeysValues, Layer, Norm, ReadyLayer};
 
@@ -79,6 +79,13 @@ impl Net {
 
 /// Some of the lowest layers, ready to be run.
 pub(crate) struct Lowest(Vec<ReadyLayer>);
+
+impl Lowest {
+    /// The same tensors, shared.
+    pub(crate) fn share(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
 
 struct Embeddings {
     words: Tensor,
@@ -229,9 +236,13 @@ impl Ready {
         Ok(Memory { layers, mask: frames.mask, summary })
     }
 
-    /// Runs windows. `dropout` is the share of the heads' inner numbers that are dropped: 0 except in
-    /// training.
-    pub(crate) fn judge(&self, memory: &Memory, windows: &Windows, dropout: f64) -> Result<Logits, TchError> {
+    /// Runs windows.
+    pub(crate) fn judge(
+        &self,
+        memory: &Memory,
+        windows: &Windows,
+        thin: Thin<'_>,
+    ) -> Result<Logits, TchError> {
         let count = windows.ids.size2()?.0;
         let frame = windows.frame.as_ref();
         let mut x = self.embeddings.apply(&windows.ids, Some(&windows.types), MAX_FRAME)?;
@@ -253,7 +264,7 @@ impl Ready {
         let means = windows.means.f_matmul(&x)?;
         let summary = memory.spread(&memory.summary, frame, count)?;
         let summaries = [&x.f_select(1, 0)?, &means.f_select(1, 0)?, &means.f_select(1, 1)?, &summary];
-        self.heads.forward(summaries, &windows.features, dropout)
+        self.heads.forward(summaries, &windows.features, thin)
     }
 }
 

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use super::lru::Lru;
 use super::raw::{Raw, worst};
 use crate::Error;
-use crate::net::{Frames, Memory, Ready, Row, Windows};
+use crate::net::{Frames, Memory, Ready, Row, Windows, whole};
 use crate::render::{FEATURES, Rendered};
 use crate::weights::{Calibration, Normalisation};
 
@@ -134,8 +134,8 @@ impl Scorer {
             let parts: Vec<&Memory> = frames.iter().map(|&frame| memories[frame].as_ref()).collect();
             let windows = Windows::new(&rows, self.device)?;
             let logits = tch::no_grad(|| match parts[..] {
-                [only] => self.net.judge(only, &windows, 0.0),
-                _ => self.net.judge(&Memory::join(&parts)?, &windows, 0.0),
+                [only] => self.net.judge(only, &windows, &mut whole),
+                _ => self.net.judge(&Memory::join(&parts)?, &windows, &mut whole),
             })?;
             for (&(index, window), raw) in chunk.iter().zip(Raw::read(&logits)?) {
                 out[index][window] = raw;

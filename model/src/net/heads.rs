@@ -24,6 +24,14 @@ pub(crate) const EFFECT: std::ops::Range<usize> = 5..10;
 pub(crate) const EXFILTRATION: usize = 10;
 pub(crate) const INJECTED: usize = 11;
 
+/// Drops a share of the heads' inner numbers in training; [`whole`] elsewhere.
+pub(crate) type Thin<'a> = &'a mut dyn FnMut(Tensor) -> Result<Tensor, TchError>;
+
+/// Drops nothing.
+pub(crate) fn whole(x: Tensor) -> Result<Tensor, TchError> {
+    Ok(x)
+}
+
 /// Raw answers of all heads, `[B, ANSWERS]`.
 pub(crate) struct Answers(pub(crate) Tensor);
 
@@ -71,9 +79,9 @@ impl Facts {
     }
 
     /// `features` is `[B, FEATURES]`, normalised.
-    pub(crate) fn forward(&self, features: &Tensor, dropout: f64) -> Result<Answers, TchError> {
-        let x = dropped(self.first.apply(features)?.f_gelu("none")?, dropout)?;
-        let x = dropped(self.second.apply(&x)?.f_gelu("none")?, dropout)?;
+    pub(crate) fn forward(&self, features: &Tensor, thin: Thin<'_>) -> Result<Answers, TchError> {
+        let x = thin(self.first.apply(features)?.f_gelu("none")?)?;
+        let x = thin(self.second.apply(&x)?.f_gelu("none")?)?;
         self.answers.apply(&x).map(Answers)
     }
 }
@@ -101,14 +109,14 @@ impl Heads {
         &self,
         summaries: [&Tensor; SUMMARIES as usize],
         features: &Tensor,
-        dropout: f64,
+        thin: Thin<'_>,
     ) -> Result<Logits, TchError> {
         let encoded = self.features.apply(features)?.f_gelu("none")?;
         let [first, action, evidence, frame] = summaries;
         let mixed = Tensor::f_cat(&[first, action, evidence, frame, &encoded], -1)?;
-        let mixed = dropped(self.mix.apply(&mixed)?.f_gelu("none")?, dropout)?;
+        let mixed = thin(self.mix.apply(&mixed)?.f_gelu("none")?)?;
         let text = Answers(self.text.apply(&mixed)?);
-        Ok(Logits { text, facts: self.facts.forward(features, dropout)? })
+        Ok(Logits { text, facts: self.facts.forward(features, thin)? })
     }
 
     /// The same tensors, shared.
@@ -120,8 +128,4 @@ impl Heads {
         };
         Self { features: self.features.clone(), mix: self.mix.clone(), text: self.text.clone(), facts }
     }
-}
-
-fn dropped(x: Tensor, share: f64) -> Result<Tensor, TchError> {
-    if share > 0.0 { x.f_dropout(share, true) } else { Ok(x) }
 }

@@ -38,7 +38,7 @@ fn profile() {
             let mut best = f64::MAX;
             for _ in 0..8 {
                 let t = cpu();
-                net.judge(&m, &w, 0.0).unwrap();
+                net.judge(&m, &w, &mut whole).unwrap();
                 best = best.min(cpu() - t);
             }
             println!("{kind:?} batch {b} of {l}: {best:.1} ms cpu, {:.2} each", best / b as f64);
@@ -64,7 +64,7 @@ fn profile() {
         let t1 = cpu();
         let m = ready.remember(f).unwrap();
         let t2 = cpu();
-        let l = ready.judge(&m, &w, 0.1).unwrap();
+        let l = ready.judge(&m, &w, &mut whole).unwrap();
         let t3 = cpu();
         l.fused().unwrap().0.sum(Kind::Float).backward();
         let t4 = cpu();

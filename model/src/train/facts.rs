@@ -6,19 +6,18 @@ use std::time::Instant;
 use tch::{Device, Tensor};
 
 use super::dice::Dice;
-use super::learn::{fresh, keep, normalise};
+use super::learn::{fresh, keep, normalise, thinned};
 use super::optimiser::AdamW;
 use super::{Prepared, loss};
 use crate::Error;
 use crate::guard::{Raw, rows};
-use crate::net::{ANSWERS, Facts};
+use crate::net::{ANSWERS, Facts, whole};
 use crate::render::FEATURES;
 use crate::weights::Normalisation;
 
 const BATCH: usize = 256;
 const ROUNDS: usize = 20;
 const RATE: f64 = 2e-3;
-const DROPOUT: f64 = 0.1;
 const MAX_GRADIENT: f64 = 1.0;
 
 /// What came of it.
@@ -53,10 +52,12 @@ pub(super) fn learn(seed: u64, data: &Prepared) -> Result<Learned, Error> {
                 .map(|&i| keep(normalisation.apply(&data.rendered[i].features), &dice))
                 .collect();
             let labels: Vec<_> = chosen.iter().map(|&i| &data.checks[i].labels).collect();
-            let loss = loss::of(&facts.forward(&tensor(&features)?, DROPOUT)?, &labels)?;
-            loss.f_backward()?;
+            let answers = facts.forward(&tensor(&features)?, &mut |x| thinned(x, &dice))?;
+            let loss = loss::of(&answers, &labels)?;
+            let learning: Vec<&Tensor> = adam.parameters().collect();
+            let gradients = Tensor::f_run_backward(&[&loss], &learning, false, false)?;
             let rate = RATE * ((step + 1) as f64 / 100.0).min(1.0) * (1.0 - step as f64 / steps as f64);
-            adam.step(rate, MAX_GRADIENT)?;
+            adam.step(rate, MAX_GRADIENT, &gradients)?;
             sum += loss.f_double_value(&[])?;
             step += 1;
         }
@@ -71,7 +72,7 @@ impl Learned {
     pub(super) fn raw(&self, data: &Prepared) -> Result<Vec<Raw>, Error> {
         let features: Vec<_> = data.rendered.iter().map(|r| self.normalisation.apply(&r.features)).collect();
         let features = tensor(&features)?;
-        let answers = tch::no_grad(|| self.facts.forward(&features, 0.0))?;
+        let answers = tch::no_grad(|| self.facts.forward(&features, &mut whole))?;
         Ok(rows(&answers.0)?.into_iter().map(|facts| Raw { text: [0.0; ANSWERS], facts }).collect())
     }
 }

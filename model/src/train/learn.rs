@@ -6,16 +6,17 @@
 use std::collections::{BTreeMap, HashMap};
 use std::time::Instant;
 
-use tch::{Device, Kind, Tensor};
+use tch::{Device, Kind, TchError, Tensor};
 
 use super::average::Average;
 use super::dice::Dice;
 use super::optimiser::AdamW;
 use super::plan::{self, BATCH};
 use super::progress::Progress;
-use super::{Prepared, TrainOptions, loss, validate};
+use super::worker::{self, Worker};
+use super::{Prepared, TrainOptions, validate};
 use crate::Error;
-use crate::net::{Frames, HIDDEN, Net, Row, WORDS, Windows};
+use crate::net::{HIDDEN, Net, WORDS};
 use crate::render::{FEATURES, Mark, Renderer};
 use crate::weights::Normalisation;
 
@@ -24,10 +25,9 @@ const RATE: f64 = 1.5e-4;
 const HEADS_FACTOR: f64 = 7.0;
 const WARM_UP: f64 = 40.0;
 /// The lowest layers that do not learn.
-const FROZEN: usize = 2;
+pub(super) const FROZEN: usize = 2;
+/// Share of the heads' inner numbers that are dropped.
 const DROPOUT: f64 = 0.1;
-/// Batches that get no features, so that the text must do.
-const FEATURES_DROPPED: f64 = 0.1;
 /// Single features that are taken away from a row.
 const FEATURE_DROPPED: f64 = 0.1;
 const MAX_GRADIENT: f64 = 1.0;
@@ -71,7 +71,10 @@ pub(super) fn learn(
 
     let batches = plan::batches(&data.rendered, options.epochs, options.seed);
     let kind = if options.exact || !crate::device::cpu_has_bf16() { Kind::Float } else { Kind::BFloat16 };
-    let lowest = tch::no_grad(|| net.ready_lowest(FROZEN, kind))?;
+    let threads = tch::get_num_threads();
+    // The workers are the threads; libtorch's own would wait in their way.
+    tch::set_num_threads(1);
+    let mut workers = Worker::several(threads as usize, &net, &parameters, kind)?;
     let mut progress = Progress::resume(options, &batches, &mut adam, &mut average)?;
     let started = Instant::now();
     let (mut saved, mut validated, mut seen) = (started, started, 0);
@@ -82,20 +85,11 @@ pub(super) fn learn(
             break;
         }
         let rate = RATE * ((progress.step + 1) as f64 / WARM_UP).min(1.0) * (1.0 - done).max(0.02);
-        // Depends on seed and step alone, so that a resumed run sees the same.
-        let dice = Dice::new(options.seed ^ ((progress.step as u64) << 20));
-        tch::manual_seed(dice.bits() as i64);
         let chosen = &batches[progress.step];
-        let loss = {
-            let (frames, windows) = batch(data, &features, chosen, &dice)?;
-            let ready = net.ready_above(&lowest, kind)?;
-            let logits = ready.judge(&ready.remember(frames)?, &windows, DROPOUT)?;
-            let labels: Vec<_> = chosen.iter().map(|&i| &data.checks[i].labels).collect();
-            let loss = loss::of_both(&logits, &labels)?;
-            loss.f_backward()?;
-            loss.f_double_value(&[])?
-        };
-        adam.step(rate, MAX_GRADIENT)?;
+        // Depends on seed and step alone, so that a resumed run sees the same.
+        let seed = options.seed ^ ((progress.step as u64) << 20);
+        let (loss, gradients) = worker::together(&mut workers, data, &features, chosen, seed)?;
+        adam.step(rate, MAX_GRADIENT, &gradients)?;
         progress.add(loss);
         average.follow(progress.step)?;
         seen += chosen.len();
@@ -118,10 +112,13 @@ pub(super) fn learn(
             options.validate_every.is_some_and(|minutes| validated.elapsed().as_secs_f64() >= minutes * 60.0);
         if due {
             let net = averaged(&parameters, &average)?;
+            tch::set_num_threads(threads);
             validate::log(progress.step, net.ready(kind)?, &normalisation, held, options.seed)?;
+            tch::set_num_threads(1);
             validated = Instant::now();
         }
     }
+    tch::set_num_threads(threads);
     let steps = progress.step;
     let seconds = progress.seconds_before + started.elapsed().as_secs_f64();
     progress.save(options, &adam, &average, seconds)?;
@@ -141,34 +138,16 @@ fn averaged(parameters: &BTreeMap<String, Tensor>, average: &Average) -> Result<
     })
 }
 
-/// The chosen checks as tensors: each frame once, and of every check one of its windows.
-fn batch(
-    data: &Prepared,
-    features: &[[f32; FEATURES]],
-    chosen: &[usize],
-    dice: &Dice,
-) -> Result<(Frames, Windows), Error> {
-    let mut frames: Vec<&[i64]> = chosen.iter().map(|&i| data.rendered[i].frame.as_slice()).collect();
-    frames.sort_unstable();
-    frames.dedup();
-    let without = dice.chance(FEATURES_DROPPED);
-    let kept: Vec<[f32; FEATURES]> =
-        chosen.iter().map(|&i| if without { [0.0; FEATURES] } else { keep(features[i], dice) }).collect();
-    let rows: Vec<Row<'_>> = chosen
-        .iter()
-        .zip(&kept)
-        .map(|(&i, features)| Row {
-            window: dice.pick(&data.rendered[i].windows),
-            features,
-            frame: frames.partition_point(|&frame| frame < data.rendered[i].frame.as_slice()),
-        })
-        .collect();
-    Ok((Frames::new(&frames, Device::Cpu)?, Windows::new(&rows, Device::Cpu)?))
-}
-
 /// Takes some features away: 0 is their mean.
 pub(super) fn keep(features: [f32; FEATURES], dice: &Dice) -> [f32; FEATURES] {
     features.map(|x| if dice.chance(FEATURE_DROPPED) { 0.0 } else { x })
+}
+
+/// Drops numbers at random and makes up for it in the others.
+pub(super) fn thinned(x: Tensor, dice: &Dice) -> Result<Tensor, TchError> {
+    let rest = 1.0 / (1.0 - DROPOUT as f32);
+    let mask: Vec<f32> = (0..x.numel()).map(|_| if dice.chance(DROPOUT) { 0.0 } else { rest }).collect();
+    x.f_mul(&Tensor::f_from_slice(&mask)?.f_view_as(&x)?)
 }
 
 /// Mean and deviation of every feature over the data.

@@ -15,6 +15,7 @@ mod plan;
 mod progress;
 mod smoke;
 mod validate;
+mod worker;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;

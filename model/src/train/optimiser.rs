@@ -33,33 +33,32 @@ impl AdamW {
         Self { slots: slots.collect(), steps: 0 }
     }
 
-    /// One step from the gradients, which are then cleared. The gradients' common norm is held to
-    /// `most`.
-    pub(crate) fn step(&mut self, rate: f64, most: f64) -> Result<(), TchError> {
+    /// The parameters, in the order in which [`AdamW::step`] wants their gradients.
+    pub(crate) fn parameters(&self) -> impl Iterator<Item = &Tensor> {
+        self.slots.values().map(|slot| &slot.parameter)
+    }
+
+    /// One step along gradients, one for each parameter. Their common norm is held to `most`.
+    pub(crate) fn step(&mut self, rate: f64, most: f64, gradients: &[Tensor]) -> Result<(), TchError> {
+        if gradients.len() != self.slots.len() {
+            return Err(TchError::Torch("not one gradient for each parameter".into()));
+        }
         let _no_grad = tch::no_grad_guard();
         self.steps += 1;
         let mut square = 0.0;
-        for slot in self.slots.values() {
-            let grad = slot.parameter.grad();
-            if grad.defined() {
-                square += grad.f_norm()?.f_double_value(&[])?.powi(2);
-            }
+        for gradient in gradients {
+            square += gradient.f_norm()?.f_double_value(&[])?.powi(2);
         }
         let shrink = (most / (square.sqrt() + 1e-6)).min(1.0);
         let (one, two) = (1.0 - BETA1.powi(self.steps), 1.0 - BETA2.powi(self.steps));
-        for slot in self.slots.values_mut() {
-            let mut grad = slot.parameter.grad();
-            if !grad.defined() {
-                continue;
-            }
+        for (slot, gradient) in self.slots.values_mut().zip(gradients) {
             let rate = rate * slot.rate;
-            let scaled = grad.f_mul_scalar(shrink)?;
+            let scaled = gradient.f_mul_scalar(shrink)?;
             let _ = slot.first.f_lerp_(&scaled, 1.0 - BETA1)?;
             let _ = slot.second.f_lerp_(&scaled.f_square()?, 1.0 - BETA2)?;
             let step = slot.first.f_div(&slot.second.f_div_scalar(two)?.f_sqrt()?.f_add_scalar(EPSILON)?)?;
             let _ = slot.parameter.f_mul_scalar_(1.0 - rate * DECAY)?;
             let _ = slot.parameter.f_sub_(&step.f_mul_scalar(rate / one)?)?;
-            let _ = grad.f_zero_()?;
         }
         Ok(())
     }
@@ -112,9 +111,11 @@ mod tests {
         let x = Tensor::from_slice(&[3.0_f32, -2.0]).set_requires_grad(true);
         let mut adam = AdamW::new(vec![("x".into(), x.shallow_clone(), 1.0)]);
         for _ in 0..300 {
-            (&x - 1.0).square().sum(Kind::Float).backward();
-            adam.step(0.05, 100.0).unwrap();
+            let loss = (&x - 1.0).square().sum(Kind::Float);
+            let gradients = Tensor::f_run_backward(&[loss], &[&x], false, false).unwrap();
+            adam.step(0.05, 100.0, &gradients).unwrap();
         }
+        assert!(adam.step(0.05, 100.0, &[]).is_err());
         let near: Vec<f32> = (&x).try_into().unwrap();
         assert!(near.iter().all(|v| (v - 1.0).abs() < 0.05), "{near:?}");
 
