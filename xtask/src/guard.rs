@@ -15,7 +15,7 @@ use crate::step::{self, Step};
 
 /// What `--smoke` means where the caller does not say otherwise. On two cores the whole command then takes
 /// under four minutes: two for learning, the rest for rendering, the baseline and the figures.
-const SMOKE: [(&str, &str); 2] = [("--generated", "5000"), ("--minutes", "2")];
+const SMOKE: [(&str, &str); 2] = [("--generated", "4000"), ("--minutes", "2")];
 /// Counterfactual checks made from the public data.
 const COUNTERFACTUALS: &str = "6000";
 
