@@ -63,7 +63,8 @@ fn choose(checks: &[Labelled], options: &TrainOptions) -> Result<String, Error> 
 fn compare(scores: &[Scores], baseline: &Baseline, held: &[Labelled], seed: u64) -> Result<(), Error> {
     let known =
         held.iter().zip(scores).filter_map(|(check, scores)| Some((check, scores, is_attack(check)?)));
-    let (ours, theirs): (Vec<(f64, bool)>, Vec<(f64, bool)>) = known
+    type Ranked = Vec<(f64, bool)>;
+    let (ours, theirs): (Ranked, Ranked) = known
         .map(|(check, scores, attack)| {
             ((f64::from(scores.unsafe_), attack), (baseline.score(&check.check), attack))
         })
