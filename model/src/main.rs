@@ -37,6 +37,8 @@ struct Model {
 enum Command {
     /// Train a model on labelled checks
     Train(train::TrainOptions),
+    /// Turn public data into labelled checks for training
+    Data(train::convert::DataOptions),
     /// Measure a model on labelled checks
     Eval(eval::EvalOptions),
 }
@@ -54,6 +56,7 @@ fn main() -> ExitCode {
             cli.model.threads.into_iter().for_each(tch::set_num_threads);
             train::run(options)
         }
+        Some(Command::Data(options)) => train::convert::run(options),
         Some(Command::Eval(options)) => load(&cli.model).and_then(|guard| eval::run(&guard, options)),
         None => return serve(&cli.model),
     };

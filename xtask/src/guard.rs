@@ -15,7 +15,7 @@ use crate::step::{self, Step};
 
 /// What `--smoke` means where the caller does not say otherwise. On two cores the whole command then takes
 /// under four minutes: two for learning, the rest for rendering, the baseline and the figures.
-const SMOKE: [(&str, &str); 2] = [("--generated", "5000"), ("--minutes", "2")];
+const SMOKE: [(&str, &str); 2] = [("--generated", "4000"), ("--minutes", "2")];
 /// Counterfactual checks made from the public data.
 const COUNTERFACTUALS: &str = "6000";
 
@@ -79,7 +79,8 @@ fn prepare(cx: &Context, steps: &[&dyn Step]) -> Result<()> {
 
 /// Whether an option is among the arguments, as `--name value` or `--name=value`.
 fn is_given(args: &[String], option: &str) -> bool {
-    args.iter().any(|arg| arg.strip_prefix(option).is_some_and(|rest| rest.is_empty() || rest.starts_with('=')))
+    args.iter()
+        .any(|arg| arg.strip_prefix(option).is_some_and(|rest| rest.is_empty() || rest.starts_with('=')))
 }
 
 #[cfg(test)]

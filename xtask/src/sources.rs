@@ -75,7 +75,8 @@ impl Step for Sources {
     fn act(&self, cx: &Context, progress: &Progress, log: &Log) -> Result<Acted> {
         let dir = Self::dir(cx);
         if stamp::check(&dir, &Self::key(), cx.thorough).is_err() {
-            let wheels = [BFCL, INSPECT].map(|(file, sha256)| Wheel { file: file.into(), sha256: sha256.into() });
+            let wheels =
+                [BFCL, INSPECT].map(|(file, sha256)| Wheel { file: file.into(), sha256: sha256.into() });
             let files = fetch::fetch(cx, &wheels, progress, log)?;
             let fresh = dir.with_extension("partial");
             let _ = fs::remove_dir_all(&fresh);

@@ -134,7 +134,7 @@ pub(crate) fn text(title: &str, checks: &[Labelled], scores: &[Scores]) -> Strin
 }
 
 /// The scores of checks, in their order.
-fn score(guard: &Guard, checks: &[Labelled]) -> Result<Vec<Scores>, Error> {
+pub(crate) fn score(guard: &Guard, checks: &[Labelled]) -> Result<Vec<Scores>, Error> {
     let started = Instant::now();
     let mut said = started;
     let mut scores = Vec::with_capacity(checks.len());

@@ -20,6 +20,7 @@ use postern_check::{BlastRadius, Check, Trigger, key_words};
 
 use crate::Error;
 pub use features::{FEATURES, feature_names};
+pub(crate) use names::effect as effect_of_name;
 use snippets::{Snippet, snippets};
 
 /// Changes whenever the same check would render to something else; stored with the weights, which are
@@ -112,7 +113,7 @@ impl Mark {
         (Self::OutsideRule, "outside"),
         (Self::Foreign, "foreign"),
         (Self::Elided, "omitted"),
-        (Self::Decoded, "decoded"),
+        (Self::Decoded, "translated"),
         (Self::Hidden, "hidden"),
         (Self::NextWindow, "continued"),
         (Self::AfterUser, "request"),

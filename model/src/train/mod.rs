@@ -4,6 +4,7 @@ mod average;
 mod baseline;
 mod boost;
 mod calibrate;
+pub mod convert;
 pub(crate) mod data;
 pub(crate) mod dice;
 mod facts;

@@ -4,12 +4,14 @@
 
 use std::collections::BTreeMap;
 
+use postern_check::Scores;
+
 use super::baseline::Baseline;
 use super::data::Labelled;
 use super::dice::{Dice, hash};
 use super::{TrainOptions, fit, generate};
+use crate::Error;
 use crate::eval::{self, Resampling, auroc, is_attack};
-use crate::{Error, Guard};
 
 /// A family can be held out if it has so many attacks and so many benign calls.
 const LEAST: usize = 40;
@@ -30,8 +32,9 @@ pub(super) fn run(options: &TrainOptions) -> Result<(), Error> {
 
     let baseline = Baseline::fit(&train.iter().collect::<Vec<_>>(), options.seed)?;
     let guard = fit(options, train, &aside)?;
-    eval::print(&family, &guard, &held)?;
-    compare(&guard, &baseline, &held, options.seed)
+    let scores = eval::score(&guard, &held)?;
+    println!("{}", eval::text(&family, &held, &scores));
+    compare(&scores, &baseline, &held, options.seed)
 }
 
 /// The group to hold out: the one asked for, else one of those that are large enough, by the seed.
@@ -57,26 +60,28 @@ fn choose(checks: &[Labelled], options: &TrainOptions) -> Result<String, Error> 
     })
 }
 
-fn compare(guard: &Guard, baseline: &Baseline, held: &[Labelled], seed: u64) -> Result<(), Error> {
-    let known: Vec<&Labelled> = held.iter().filter(|check| is_attack(check).is_some()).collect();
-    let checks: Vec<_> = known.iter().map(|check| check.check.clone()).collect();
-    let scores = guard.score(&checks)?;
-    let attacks = known.iter().map(|check| is_attack(check) == Some(true));
-    let ours: Vec<(f64, bool)> = scores.iter().map(|s| f64::from(s.unsafe_)).zip(attacks.clone()).collect();
-    let theirs: Vec<(f64, bool)> = checks.iter().map(|check| baseline.score(check)).zip(attacks).collect();
+fn compare(scores: &[Scores], baseline: &Baseline, held: &[Labelled], seed: u64) -> Result<(), Error> {
+    let known =
+        held.iter().zip(scores).filter_map(|(check, scores)| Some((check, scores, is_attack(check)?)));
+    type Ranked = Vec<(f64, bool)>;
+    let (ours, theirs): (Ranked, Ranked) = known
+        .map(|(check, scores, attack)| {
+            ((f64::from(scores.unsafe_), attack), (baseline.score(&check.check), attack))
+        })
+        .unzip();
     let drawn = |scored: &[(f64, bool)], weights: &[u32]| {
         let copies = scored.iter().zip(weights).flat_map(|(one, n)| std::iter::repeat_n(*one, *n as usize));
         auroc(&copies.collect::<Vec<_>>())
     };
     let how = Resampling { count: 500, seed };
-    let [guard, baseline_auroc, difference] = how.estimate(known.len(), |weights| {
+    let [guard, baseline_auroc, difference] = how.estimate(ours.len(), |weights| {
         let (ours, theirs) = (drawn(&ours, weights), drawn(&theirs, weights));
         [ours, theirs, ours.zip(theirs).map(|(ours, theirs)| ours - theirs)]
     });
     let (Some(guard), Some(theirs), Some(difference)) = (guard, baseline_auroc, difference) else {
         return Err(Error::Data("the held-out family lacks one side".into()));
     };
-    println!("\nAUROC on {} held-out checks, with 95 % intervals:", known.len());
+    println!("\nAUROC on {} held-out checks, with 95 % intervals:", ours.len());
     println!("  guard                         {guard}");
     println!("  TF-IDF + logistic regression  {theirs} (strength {})", baseline.strength);
     println!("  difference                    {difference}");
