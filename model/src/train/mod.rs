@@ -245,6 +245,11 @@ fn report(name: &str, guard: &Guard, prepared: &Prepared, wrong: usize) -> Resul
     Ok(())
 }
 
+/// Generated checks, for measurements that need any checks at all.
+pub(crate) fn sample(count: usize, seed: u64) -> Vec<postern_check::Check> {
+    generate::generate(count, seed).into_iter().map(|labelled| labelled.check).collect()
+}
+
 /// The pretrained encoder.
 struct Base {
     tensors: std::collections::HashMap<String, tch::Tensor>,
@@ -264,5 +269,26 @@ impl Base {
             weights::sha256(&bytes)
         );
         Ok(Self { tensors, tokenizer, origin })
+    }
+}
+
+#[cfg(test)]
+impl TrainOptions {
+    fn for_tests() -> Self {
+        Self {
+            data: PathBuf::new(),
+            base: PathBuf::new(),
+            out: None,
+            seed: 7,
+            minutes: 60.0,
+            epochs: 1,
+            generated: 0,
+            model_version: "t".into(),
+            resume: false,
+            exact: true,
+            hold_out: Vec::new(),
+            validate_every: None,
+            facts_only: false,
+        }
     }
 }
