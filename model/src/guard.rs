@@ -79,6 +79,16 @@ impl Guard {
         self.scorer.score(&rendered.iter().collect::<Vec<_>>())
     }
 
+    /// Forgets all intents, rules and scores, as if it had just been loaded.
+    pub fn forget(&self) {
+        self.scorer.forget();
+    }
+
+    /// Forgets the scores and keeps intents and rules.
+    pub fn forget_scores(&self) {
+        self.scorer.forget_scores();
+    }
+
     /// Which model this is and where it runs.
     pub fn info(&self) -> &ModelInfo {
         &self.info

@@ -5,6 +5,7 @@
 //! protocol (`worker`), trains (`train`) and measures (`eval`). What becomes of a call is not decided here: see
 //! [`postern_check::judge`].
 
+pub mod bench;
 mod device;
 mod error;
 pub mod eval;

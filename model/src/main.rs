@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
-use postern_guard::{Device, Error, Guard, default_folder, eval, train, worker};
+use postern_guard::{Device, Error, Guard, Precision, bench, default_folder, eval, train, worker};
 
 #[derive(Parser)]
 #[command(
@@ -28,6 +28,9 @@ struct Model {
     /// auto, cpu, cuda or cuda:N
     #[arg(long, default_value_t = Device::Auto, env = "POSTERN_GUARD_DEVICE", global = true)]
     device: Device,
+    /// Numbers that the encoder multiplies: auto (what gives the same scores everywhere), f32 or bf16
+    #[arg(long, default_value_t = Precision::Auto, env = "POSTERN_GUARD_PRECISION", global = true)]
+    precision: Precision,
     /// Threads that one batch is computed on [default: what libtorch chooses]
     #[arg(long, value_parser = clap::value_parser!(i32).range(1..=256), env = "POSTERN_GUARD_THREADS", global = true)]
     threads: Option<i32>,
@@ -41,6 +44,8 @@ enum Command {
     Data(train::convert::DataOptions),
     /// Measure a model on labelled checks
     Eval(eval::EvalOptions),
+    /// Measure how fast a model is here, and how far apart devices and precisions are
+    Bench(bench::BenchOptions),
 }
 
 fn main() -> ExitCode {
@@ -58,6 +63,8 @@ fn main() -> ExitCode {
         }
         Some(Command::Data(options)) => train::convert::run(options),
         Some(Command::Eval(options)) => load(&cli.model).and_then(|guard| eval::run(&guard, options)),
+        Some(Command::Bench(options)) => weights(&cli.model)
+            .and_then(|folder| bench::run(&folder, cli.model.device, cli.model.threads, options)),
         None => return serve(&cli.model),
     };
     match done {
@@ -69,12 +76,16 @@ fn main() -> ExitCode {
     }
 }
 
+fn weights(model: &Model) -> Result<PathBuf, Error> {
+    model.weights.clone().or_else(default_folder).ok_or(Error::NoWeights)
+}
+
 fn load(model: &Model) -> Result<Guard, Error> {
-    let folder = model.weights.clone().or_else(default_folder).ok_or(Error::NoWeights)?;
+    let folder = weights(model)?;
     let threads = model.threads.unwrap_or_else(tch::get_num_threads);
     // Loading only copies; starting a pool of threads for it would take longer than it does.
     tch::set_num_threads(1);
-    let guard = Guard::load(&folder, model.device);
+    let guard = Guard::load_with(&folder, model.device, model.precision);
     tch::set_num_threads(threads);
     guard
 }

@@ -269,4 +269,4 @@ impl Ready {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

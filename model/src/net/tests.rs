@@ -1,80 +1,119 @@
 #![allow(clippy::unwrap_used)]
+use std::collections::HashMap;
+
 use super::*;
 use crate::render::{FEATURES, Window};
 use crate::train::Dice;
-use tch::{Device, Kind};
+use tch::Device;
 
-fn cpu() -> f64 {
-    let t = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
-    t.split(' ').next().unwrap().parse::<f64>().unwrap() / 1e6
+/// Random tensors for the whole network, by name; the same for the same seed.
+pub(crate) fn random_tensors(seed: i64) -> HashMap<String, Tensor> {
+    tch::manual_seed(seed);
+    let mut tensors = HashMap::new();
+    Net::take(&mut |name, shape| {
+        let tensor = Tensor::f_randn(shape, (Kind::Float, Device::Cpu))?.f_mul_scalar(0.05)?;
+        let tensor = if name.contains("Norm.weight") { tensor.f_add_scalar(1.0)? } else { tensor };
+        tensors.insert(name.to_string(), tensor.shallow_clone());
+        Ok::<_, TchError>(tensor)
+    })
+    .unwrap();
+    tensors
 }
 
-/// A network of random numbers, the same for the same seed.
-pub(crate) fn random(seed: i64, grad: bool) -> Net {
-    tch::manual_seed(seed);
-    Net::take(&mut |name, shape| {
-        let x = Tensor::randn(shape, (Kind::Float, Device::Cpu)) * 0.05;
-        let x = if name.contains("Norm.weight") { x + 1.0 } else { x };
-        Ok::<_, TchError>(x.set_requires_grad(
-            grad && name.starts_with("encoder") && !name.contains(".0.") && !name.contains(".1."),
-        ))
-    })
-    .unwrap()
+/// A network of random numbers: what it says means nothing, but it must say it in every way alike.
+pub(crate) fn random(seed: i64) -> Net {
+    let tensors = random_tensors(seed);
+    Net::take(&mut |name, _| Ok::<_, TchError>(tensors[name].shallow_clone())).unwrap()
+}
+
+fn ids(dice: &Dice, count: usize) -> Vec<i64> {
+    (0..count).map(|n| if n == 0 { 101 } else { 1000 + dice.below(20_000) as i64 }).collect()
+}
+
+struct Sample {
+    frames: Vec<Vec<i64>>,
+    windows: Vec<Window>,
+    features: [f32; FEATURES],
+}
+
+/// Three frames and nine windows of unlike lengths; the last window has no evidence.
+fn sample() -> Sample {
+    let dice = Dice::new(5);
+    let frames = [9, 30, 4].map(|length| ids(&dice, length)).to_vec();
+    let windows =
+        (0..9).map(|n| Window { ids: ids(&dice, 12 + 7 * n), action: if n == 8 { 68 } else { 8 + n } });
+    Sample { frames, windows: windows.collect(), features: std::array::from_fn(|i| i as f32 * 0.01 - 0.3) }
+}
+
+impl Sample {
+    fn row(&self, index: usize) -> Row<'_> {
+        Row { window: &self.windows[index], features: &self.features, frame: index % 3 }
+    }
+
+    fn remember(&self, net: &Ready, frames: &[usize]) -> Memory {
+        let rows: Vec<&[i64]> = frames.iter().map(|&frame| self.frames[frame].as_slice()).collect();
+        net.remember(Frames::new(&rows, Device::Cpu).unwrap()).unwrap()
+    }
+}
+
+fn answers(net: &Ready, memory: &Memory, rows: &[Row<'_>]) -> Vec<f32> {
+    let windows = Windows::new(rows, Device::Cpu).unwrap();
+    let logits = net.judge(memory, &windows, &mut whole).unwrap();
+    let both = Tensor::cat(&[&logits.text.0, &logits.facts.0], 1);
+    Vec::<f32>::try_from(both.view(-1)).unwrap()
+}
+
+fn farthest(a: &[f32], b: &[f32]) -> f32 {
+    assert_eq!(a.len(), b.len());
+    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
 }
 
 #[test]
-#[ignore = "profile"]
-fn profile() {
-    tch::set_num_threads(1);
-    for kind in [Kind::Float, Kind::BFloat16] {
-        let net = random(1, false).ready(kind).unwrap();
-        let _g = tch::no_grad_guard();
-        let m = net.remember(Frames::new(&[&[500; 60]], Device::Cpu).unwrap()).unwrap();
-        for (b, l) in [(1, 64), (16, 64), (64, 64), (1, 100), (16, 100)] {
-            let window = Window { ids: vec![1000; l], action: 40 };
-            let rows: Vec<Row> =
-                (0..b).map(|_| Row { window: &window, features: &[0.1; FEATURES], frame: 0 }).collect();
-            let w = Windows::new(&rows, Device::Cpu).unwrap();
-            let mut best = f64::MAX;
-            for _ in 0..8 {
-                let t = cpu();
-                net.judge(&m, &w, &mut whole).unwrap();
-                best = best.min(cpu() - t);
-            }
-            println!("{kind:?} batch {b} of {l}: {best:.1} ms cpu, {:.2} each", best / b as f64);
+fn remembered_frames_and_company_change_nothing() {
+    let _no_grad = tch::no_grad_guard();
+    let net = random(1).ready(Kind::Float).unwrap();
+    let sample = sample();
+    // As in training: all frames and all windows at once, padded.
+    let memory = sample.remember(&net, &[0, 1, 2]);
+    let rows: Vec<Row<'_>> = (0..9).map(|index| sample.row(index)).collect();
+    let together = answers(&net, &memory, &rows);
+    // As a guard does it: each frame remembered alone or cut out of several, then put together again.
+    let alone: Vec<Memory> = (0..3).map(|frame| sample.remember(&net, &[frame])).collect();
+    let cut: Vec<Memory> =
+        (0..3).map(|frame| memory.row(frame, sample.frames[frame].len()).unwrap()).collect();
+    for memories in [&alone, &cut] {
+        let joined = Memory::join(&memories.iter().collect::<Vec<_>>()).unwrap();
+        assert!(farthest(&together, &answers(&net, &joined, &rows)) < 1e-4);
+        let mut one_by_one = Vec::new();
+        for (index, &row) in rows.iter().enumerate() {
+            one_by_one.extend(answers(&net, &memories[index % 3], &[Row { frame: 0, ..row }]));
         }
+        assert!(farthest(&together, &one_by_one) < 1e-4, "{}", farthest(&together, &one_by_one));
     }
-    let net = random(1, true);
-    let dice = Dice::new(3);
-    let mut ids = |n: usize| (0..n).map(|_| 1000 + dice.below(20000) as i64).collect::<Vec<i64>>();
-    let frames: Vec<Vec<i64>> = (0..16).map(|_| ids(37)).collect();
-    let windows: Vec<Window> = (0..32).map(|_| Window { ids: ids(88), action: 40 }).collect();
-    let features = [0.1; FEATURES];
-    let lowest = net.ready_lowest(2, Kind::BFloat16).unwrap();
-    for _ in 0..3 {
-        let t0 = cpu();
-        let ready = net.ready_above(&lowest, Kind::BFloat16).unwrap();
-        let rows: Vec<Row> = windows
-            .iter()
-            .enumerate()
-            .map(|(i, window)| Row { window, features: &features, frame: i / 2 })
-            .collect();
-        let f = Frames::new(&frames.iter().map(|f| f.as_slice()).collect::<Vec<_>>(), Device::Cpu).unwrap();
-        let w = Windows::new(&rows, Device::Cpu).unwrap();
-        let t1 = cpu();
-        let m = ready.remember(f).unwrap();
-        let t2 = cpu();
-        let l = ready.judge(&m, &w, &mut whole).unwrap();
-        let t3 = cpu();
-        l.fused().unwrap().0.sum(Kind::Float).backward();
-        let t4 = cpu();
-        println!(
-            "ready {:.0} frames {:.0} windows {:.0} backward {:.0} ms; {:.1} checks/s",
-            t1 - t0,
-            t2 - t1,
-            t3 - t2,
-            t4 - t3,
-            32e3 / (t4 - t0)
-        );
-    }
+    assert_eq!(together, answers(&net, &memory, &rows));
+}
+
+#[test]
+fn windows_see_their_frame_and_no_other() {
+    let _no_grad = tch::no_grad_guard();
+    let net = random(2).ready(Kind::Float).unwrap();
+    let sample = sample();
+    let row = Row { frame: 0, ..sample.row(4) };
+    let with = |frames: &[usize]| answers(&net, &sample.remember(&net, frames), &[row]);
+    assert!(farthest(&with(&[0]), &with(&[1])) > 1e-3);
+    assert!(farthest(&with(&[0]), &with(&[0, 1])) < 1e-4);
+}
+
+#[test]
+fn lower_precision_is_near() {
+    let _no_grad = tch::no_grad_guard();
+    let net = random(3);
+    let sample = sample();
+    let rows: Vec<Row<'_>> = (0..9).map(|index| sample.row(index)).collect();
+    let of = |kind| {
+        let net = net.ready(kind).unwrap();
+        answers(&net, &sample.remember(&net, &[0, 1, 2]), &rows)
+    };
+    let far = farthest(&of(Kind::Float), &of(Kind::BFloat16));
+    assert!(far > 0.0 && far < 0.05, "{far}");
 }

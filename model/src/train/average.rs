@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use tch::{TchError, Tensor};
 
-/// Steps between two looks at the parameters.
+/// Steps between two looks at the parameters, after the first few.
 const EVERY: usize = 4;
+const FIRST: usize = 16;
 /// So much of the average stays at each look, once there were many.
 const STAYS: f64 = 0.98;
 
@@ -27,7 +28,7 @@ impl Average {
 
     /// Moves towards the parameters, every few steps; early on faster, since the start is no good.
     pub(super) fn follow(&mut self, step: usize) -> Result<(), TchError> {
-        if !step.is_multiple_of(EVERY) {
+        if step > FIRST && !step.is_multiple_of(EVERY) {
             return Ok(());
         }
         let _no_grad = tch::no_grad_guard();

@@ -221,3 +221,6 @@ fn mark_vectors(words: &Tensor, renderer: &Renderer, seed: u64) -> Result<(), Er
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -241,6 +241,11 @@ fn run_facts(options: &TrainOptions, train: &Prepared, held: &Prepared) -> Resul
     Ok(())
 }
 
+/// Generated checks, for measurements that need any checks at all.
+pub(crate) fn sample(count: usize, seed: u64) -> Vec<postern_check::Check> {
+    generate::generate(count, seed).into_iter().map(|labelled| labelled.check).collect()
+}
+
 /// The pretrained encoder.
 struct Base {
     tensors: std::collections::HashMap<String, tch::Tensor>,
@@ -264,5 +269,28 @@ impl Base {
 
     fn renderer(&self, options: &TrainOptions) -> Result<Renderer, Error> {
         Renderer::from_bytes(&self.tokenizer, &options.base.join("tokenizer.json"))
+    }
+}
+
+#[cfg(test)]
+impl TrainOptions {
+    fn for_tests() -> Self {
+        Self {
+            data: None,
+            base: PathBuf::new(),
+            out: None,
+            seed: 7,
+            minutes: 60.0,
+            epochs: 1,
+            generated: 0,
+            model_version: "t".into(),
+            resume: false,
+            exact: true,
+            hold_out: Vec::new(),
+            validate_every: None,
+            facts_only: false,
+            smoke: false,
+            family: None,
+        }
     }
 }

@@ -103,7 +103,64 @@ impl Progress {
 }
 
 fn digest(batches: &[Vec<usize>]) -> String {
-    let bytes: Vec<u8> =
-        batches.iter().flat_map(|batch| batch.iter().flat_map(|&i| (i as u32).to_le_bytes())).collect();
+    let mut bytes = Vec::new();
+    for batch in batches {
+        bytes.extend((batch.len() as u32).to_le_bytes());
+        bytes.extend(batch.iter().flat_map(|&index| (index as u32).to_le_bytes()));
+    }
     weights::sha256(&bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use tch::Tensor;
+
+    fn parts(value: f32) -> (AdamW, Average) {
+        let x = Tensor::from_slice(&[value, value]).set_requires_grad(true);
+        let average = Average::new(&BTreeMap::from([("x".to_string(), x.shallow_clone())])).unwrap();
+        (AdamW::new(vec![("x".into(), x, 1.0)]), average)
+    }
+
+    #[test]
+    fn a_checkpoint_is_gone_on_from_and_a_bad_one_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = TrainOptions {
+            resume: true,
+            out: Some(folder.path().into()),
+            seed: 3,
+            ..TrainOptions::for_tests()
+        };
+        let batches = vec![vec![0, 1], vec![2]];
+        let (mut adam, mut average) = parts(5.0);
+        let resume = |options: &TrainOptions, batches: &[Vec<usize>]| {
+            let (mut adam, mut average) = parts(0.0);
+            let progress = Progress::resume(options, batches, &mut adam, &mut average)?;
+            Ok::<_, Error>((progress, adam, average))
+        };
+        let message = |result: Result<(Progress, AdamW, Average), Error>| result.err().unwrap().to_string();
+        assert!(message(resume(&options, &batches)).contains("checkpoint.safetensors"));
+
+        let fresh = TrainOptions { resume: false, ..options.clone() };
+        let mut progress = Progress::resume(&fresh, &batches, &mut adam, &mut average).unwrap();
+        progress.add(2.0);
+        progress.save(&options, &adam, &average, 9.0).unwrap();
+        let (resumed, adam, average) = resume(&options, &batches).unwrap();
+        assert_eq!((resumed.step, resumed.seconds_before, resumed.loss), (1, 9.0, 2.0));
+        let restored = adam.parameters().chain(average.tensors().values());
+        assert!(restored.into_iter().all(|x| Vec::<f32>::try_from(x).unwrap() == [5.0, 5.0]));
+
+        let other = TrainOptions { seed: 4, ..options.clone() };
+        assert!(message(resume(&other, &batches)).contains("seed 3"));
+        assert!(message(resume(&options, &[vec![0], vec![1, 2]])).contains("other data"));
+        let path = Progress::path(&options).unwrap();
+        let bytes = std::fs::read(&path).unwrap();
+        for bad in [&bytes[..bytes.len() - 4], &bytes[..20], b""] {
+            std::fs::write(&path, bad).unwrap();
+            assert!(resume(&options, &batches).is_err());
+        }
+    }
 }
