@@ -48,6 +48,7 @@ impl Guard {
             scorer: Scorer::new(
                 loaded.net.ready(kind)?,
                 loaded.normalisation,
+                loaded.trees,
                 loaded.meta.calibration,
                 device,
             ),

@@ -17,6 +17,7 @@ use tch::{Kind, Tensor};
 use crate::Error;
 use crate::net::Net;
 use crate::render::{FEATURES, RENDER_VERSION, feature_names};
+use crate::trees::{self, Trees};
 
 pub(crate) const WEIGHTS: &str = "guard.safetensors";
 pub(crate) const TOKENIZER: &str = "tokenizer.json";
@@ -52,6 +53,8 @@ pub(crate) struct Calibration {
     pub(crate) text: f32,
     /// Weight of the features' unsafe logit; not negative.
     pub(crate) facts: f32,
+    /// Weight of the trees' unsafe logit; not negative.
+    pub(crate) trees: f32,
     /// Added to the unsafe logit.
     pub(crate) bias: f32,
     /// Added to the policy logit of require_human.
@@ -62,11 +65,13 @@ pub(crate) struct Calibration {
 
 impl Calibration {
     /// Both parts as they were trained: their sum.
-    pub(crate) const NONE: Self = Self { text: 1.0, facts: 1.0, bias: 0.0, require_human: 0.0, reject: 0.0 };
+    pub(crate) const NONE: Self =
+        Self { text: 1.0, facts: 1.0, trees: 0.0, bias: 0.0, require_human: 0.0, reject: 0.0 };
 
     fn is_sound(&self) -> bool {
-        let all = [self.text, self.facts, self.bias, self.require_human, self.reject];
-        all.iter().all(|x| x.is_finite()) && self.text >= 0.0 && self.facts >= 0.0
+        let all = [self.text, self.facts, self.trees, self.bias, self.require_human, self.reject];
+        all.iter().all(|x| x.is_finite())
+            && [self.text, self.facts, self.trees].iter().all(|&weight| weight >= 0.0)
     }
 }
 
@@ -100,6 +105,7 @@ struct Listed {
 /// A model read from its folder.
 pub(crate) struct Loaded {
     pub(crate) net: Net,
+    pub(crate) trees: Trees,
     pub(crate) meta: Meta,
     pub(crate) normalisation: Normalisation,
     pub(crate) sha256: String,
@@ -123,13 +129,13 @@ pub(crate) fn load(folder: &Path, device: tch::Device) -> Result<Loaded, Error> 
     let (tokenizer, _) = listed(folder, TOKENIZER, &manifest)?;
     let (bytes, sha256) = listed(folder, WEIGHTS, &manifest)?;
     let path = folder.join(WEIGHTS);
-    let (net, meta) = parse(&bytes, &path, device)?;
+    let (net, trees, meta) = parse(&bytes, &path, device)?;
     if meta.version != manifest.version {
         let why = format!("version {} where the manifest says {}", meta.version, manifest.version);
         return Err(Error::invalid(path, why));
     }
     let normalisation = check(&meta).map_err(|why| Error::invalid(&path, why))?;
-    Ok(Loaded { net, meta, normalisation, sha256, tokenizer: (tokenizer, folder.join(TOKENIZER)) })
+    Ok(Loaded { net, trees, meta, normalisation, sha256, tokenizer: (tokenizer, folder.join(TOKENIZER)) })
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Error> {
@@ -173,7 +179,7 @@ pub(crate) fn sha256(bytes: &[u8]) -> String {
 }
 
 /// Builds the network from the bytes of a weights file.
-fn parse(bytes: &[u8], path: &Path, device: tch::Device) -> Result<(Net, Meta), Error> {
+fn parse(bytes: &[u8], path: &Path, device: tch::Device) -> Result<(Net, Trees, Meta), Error> {
     let invalid = |why: String| Error::invalid(path, why);
     let (_, header) =
         SafeTensors::read_metadata(bytes).map_err(|e| invalid(format!("no safetensors: {e}")))?;
@@ -184,7 +190,7 @@ fn parse(bytes: &[u8], path: &Path, device: tch::Device) -> Result<(Net, Meta), 
         .ok_or_else(|| invalid(format!("no {META} header")))?;
     let meta: Meta = serde_json::from_str(meta).map_err(|e| invalid(format!("header {META}: {e}")))?;
     let mut tensors = read_tensors(bytes).map_err(invalid)?;
-    let net = Net::take(&mut |name, shape| {
+    let mut take = |name: &str, shape: &[i64]| {
         let tensor = tensors.remove(name).ok_or_else(|| invalid(format!("tensor {name} is missing")))?;
         if tensor.size() != shape {
             return Err(invalid(format!(
@@ -193,10 +199,15 @@ fn parse(bytes: &[u8], path: &Path, device: tch::Device) -> Result<(Net, Meta), 
             )));
         }
         Ok::<_, Error>(tensor.f_to_kind(Kind::Float)?.f_to_device(device)?)
-    })?;
+    };
+    let net = Net::take(&mut take)?;
+    let mut tree = |index: usize| take(trees::TENSORS[index].0, &trees::TENSORS[index].1);
+    let parts = [tree(0)?, tree(1)?, tree(2)?];
+    let trees = Trees::from_tensors(parts.each_ref())
+        .ok_or_else(|| invalid("a number in the trees makes no sense".into()))?;
     match tensors.keys().next() {
         Some(name) => Err(invalid(format!("tensor {name} is unknown"))),
-        None => Ok((net, meta)),
+        None => Ok((net, trees, meta)),
     }
 }
 

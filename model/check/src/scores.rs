@@ -78,6 +78,17 @@ impl BlastRadius {
     /// In the order of the model's head.
     pub const ALL: [Self; 5] = [Self::None, Self::Read, Self::Write, Self::ExternalSend, Self::Irreversible];
 
+    /// Its place on the scale of [`Scores::blast_radius`].
+    pub fn level(self) -> f32 {
+        match self {
+            Self::None => 0.0,
+            Self::Read => 0.25,
+            Self::Write => 0.5,
+            Self::ExternalSend => 0.75,
+            Self::Irreversible => 1.0,
+        }
+    }
+
     /// Whether the call leaves something changed.
     pub fn has_side_effects(self) -> bool {
         self >= Self::Write

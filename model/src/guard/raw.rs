@@ -6,23 +6,28 @@ use crate::Error;
 use crate::net::{ANSWERS, EFFECT, EXFILTRATION, GROUNDED, INJECTED, Logits, POLICY, UNSAFE};
 use crate::weights::Calibration;
 
-/// What the two parts of the network say of one window, before calibration.
+/// What the two parts of the network say of one window, and the trees of its check, before calibration.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Raw {
+    /// The trees' unsafe logit: the same for all windows of a check.
+    pub(crate) trees: f32,
     pub(crate) text: [f32; ANSWERS],
     pub(crate) facts: [f32; ANSWERS],
 }
 
 impl Raw {
-    /// One for each row.
+    /// One for each row; what the trees say is not in it yet.
     pub(crate) fn read(logits: &Logits) -> Result<Vec<Self>, Error> {
         let (text, facts) = (rows(&logits.text.0)?, rows(&logits.facts.0)?);
-        Ok(text.into_iter().zip(facts).map(|(text, facts)| Self { text, facts }).collect())
+        Ok(text.into_iter().zip(facts).map(|(text, facts)| Self { text, facts, trees: 0.0 }).collect())
     }
 
     /// The unsafe logit after calibration.
     pub(crate) fn unsafe_(&self, calibration: &Calibration) -> f32 {
-        calibration.text * self.text[UNSAFE] + calibration.facts * self.facts[UNSAFE] + calibration.bias
+        calibration.text * self.text[UNSAFE]
+            + calibration.facts * self.facts[UNSAFE]
+            + calibration.trees * self.trees
+            + calibration.bias
     }
 
     /// The policy's logits: allow, require_human, reject.
@@ -99,13 +104,13 @@ mod tests {
     use super::*;
 
     fn raw(text: f32, facts: f32) -> Raw {
-        Raw { text: [text; ANSWERS], facts: [facts; ANSWERS] }
+        Raw { text: [text; ANSWERS], facts: [facts; ANSWERS], trees: 0.0 }
     }
 
     #[test]
     fn both_parts_count_as_calibrated() {
         let calibration =
-            Calibration { text: 2.0, facts: 0.5, bias: -1.0, require_human: -9.0, reject: -9.0 };
+            Calibration { text: 2.0, facts: 0.5, trees: 1.0, bias: -1.0, require_human: -9.0, reject: -9.0 };
         let scores = raw(1.0, 4.0).scores(&calibration);
         assert!((scores.unsafe_ - sigmoid(3.0)).abs() < 1e-6);
         assert!((scores.injected - sigmoid(5.0)).abs() < 1e-6);

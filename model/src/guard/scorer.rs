@@ -12,6 +12,7 @@ use super::raw::{Raw, worst};
 use crate::Error;
 use crate::net::{Frames, Memory, Ready, Row, Windows, whole};
 use crate::render::{FEATURES, Rendered};
+use crate::trees::Trees;
 use crate::weights::{Calibration, Normalisation};
 
 /// Most windows that go through the encoder at once.
@@ -34,6 +35,7 @@ const SCORES_KEPT: usize = 4096;
 pub(crate) struct Scorer {
     net: Ready,
     normalisation: Normalisation,
+    trees: Trees,
     calibration: Calibration,
     device: tch::Device,
     frames: RefCell<Lru<Vec<i64>, Rc<Memory>>>,
@@ -44,12 +46,14 @@ impl Scorer {
     pub(crate) fn new(
         net: Ready,
         normalisation: Normalisation,
+        trees: Trees,
         calibration: Calibration,
         device: tch::Device,
     ) -> Self {
         Self {
             net,
             normalisation,
+            trees,
             calibration,
             device,
             frames: RefCell::new(Lru::new(FRAMES_KEPT)),
@@ -107,13 +111,18 @@ impl Scorer {
     fn raw_slice(&self, checks: &[&Rendered], slice: &[usize], out: &mut [Vec<Raw>]) -> Result<(), Error> {
         let features: HashMap<usize, [f32; FEATURES]> =
             slice.iter().map(|&index| (index, self.normalisation.apply(&checks[index].features))).collect();
+        let trees: HashMap<usize, f32> =
+            slice.iter().map(|&index| (index, self.trees.logit(&checks[index].features))).collect();
         let memories = self.memories(checks, slice)?;
         let mut places: Vec<(usize, usize)> = slice
             .iter()
             .flat_map(|&index| (0..checks[index].windows.len()).map(move |w| (index, w)))
             .collect();
         for &index in slice {
-            out[index] = vec![Raw { text: [f32::NAN; _], facts: [f32::NAN; _] }; checks[index].windows.len()];
+            out[index] = vec![
+                Raw { text: [f32::NAN; _], facts: [f32::NAN; _], trees: f32::NAN };
+                checks[index].windows.len()
+            ];
         }
         // Windows of like length go together, so that little is padded.
         places.sort_by_key(|&(index, window)| checks[index].windows[window].ids.len());
@@ -138,7 +147,7 @@ impl Scorer {
                 _ => self.net.judge(&Memory::join(&parts)?, &windows, &mut whole),
             })?;
             for (&(index, window), raw) in chunk.iter().zip(Raw::read(&logits)?) {
-                out[index][window] = raw;
+                out[index][window] = Raw { trees: trees[&index], ..raw };
             }
         }
         Ok(())
@@ -181,12 +190,32 @@ const OVERFLOWN: f32 = 0.3;
 
 /// The one place where what was worked out without the network corrects its scores. Not cached.
 fn finish(check: &Rendered, mut scores: Scores) -> Scores {
+    // What the name says plainly needs no guess.
+    if let Some(effect) = check.effect {
+        scores.effect = effect;
+        scores.blast_radius = effect.level();
+    }
+    if let Some(grounded) = check.grounded {
+        scores.args_grounded = ground(grounded, scores.args_grounded);
+    }
     // A NaN stays: it blocks.
     if check.overflow && scores.unsafe_ < OVERFLOWN {
         scores.unsafe_ = OVERFLOWN;
     }
     scores
 }
+
+/// The evidence's answer and the model's together: where the evidence is sure it decides, between they meet halfway.
+fn ground(evidence: f32, model: f32) -> f32 {
+    if evidence >= 1.0 {
+        // A NaN stays.
+        return if model.is_nan() { model } else { 1.0 };
+    }
+    if evidence <= ORDERED && model > ORDERED { ORDERED } else { (evidence + model) / 2.0 }
+}
+
+/// The most that values are grounded which stand only in orders.
+const ORDERED: f32 = 0.1;
 
 /// A digest of all that the network reads of a check.
 fn key(check: &Rendered) -> [u8; 32] {

@@ -162,6 +162,10 @@ pub struct Rendered {
     pub windows: Vec<Window>,
     /// The numbers named by [`feature_names`], not yet normalised.
     pub features: [f32; FEATURES],
+    /// What the tool's name says of its effect, if it says it plainly.
+    pub effect: Option<BlastRadius>,
+    /// How well the arguments with authority are grounded, by the evidence; `None` if there are none.
+    pub grounded: Option<f32>,
     /// Part of the action did not fit all windows: whatever the model says, nobody has seen it all.
     pub overflow: bool,
 }
@@ -247,7 +251,14 @@ impl Renderer {
             windows.push(Window { ids, action });
         }
         let features = features::of(check, evidence, overflow);
-        Ok(Rendered { frame: self.frame(check)?, windows, features, overflow })
+        Ok(Rendered {
+            frame: self.frame(check)?,
+            windows,
+            features,
+            effect: names::effect(&check.action.tool),
+            grounded: evidence.grounded(),
+            overflow,
+        })
     }
 
     /// The request and the rules.

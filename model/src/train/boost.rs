@@ -1,7 +1,12 @@
 //! Learning the trees: gradient boosting on the logistic loss, with histograms (Friedman 2001; the second-order gain is
 //! that of Chen and Guestrin 2016, section 2.2). Small on purpose: some hundred features, some ten thousand rows.
 
+use std::time::Instant;
+
+use super::Prepared;
+use super::data::Labelled;
 use super::dice::Dice;
+use crate::eval::is_attack;
 use crate::render::FEATURES;
 use crate::trees::{DEPTH, TREES, Tree, Trees, half};
 
@@ -23,6 +28,28 @@ const ROWS: f64 = 0.7;
 const COLUMNS: f64 = 0.3;
 /// Values of a feature are told apart in at most so many steps.
 const BINS: usize = 48;
+
+/// Learns from all checks that are known to be one or the other.
+pub(super) fn of(data: &Prepared, seed: u64) -> Trees {
+    let started = Instant::now();
+    let rows: Vec<Row<'_>> = data
+        .checks
+        .iter()
+        .zip(&data.rendered)
+        .filter_map(|(check, rendered)| {
+            let attack = is_attack(check)?;
+            Some(Row { features: &rendered.features, attack, weight: weight(check) })
+        })
+        .collect();
+    let trees = learn(&rows, seed);
+    tracing::info!("{TREES} trees from {} checks in {:.1} s", rows.len(), started.elapsed().as_secs_f64());
+    trees
+}
+
+/// Checks of agents and people count more than generated ones: there are fewer of them.
+fn weight(check: &Labelled) -> f32 {
+    if check.source == "generated" { 0.5 } else { 1.0 }
+}
 
 /// Learns [`TREES`] trees.
 pub(super) fn learn(rows: &[Row<'_>], seed: u64) -> Trees {

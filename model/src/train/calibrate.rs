@@ -33,13 +33,17 @@ pub(crate) fn fit(checks: &[Labelled], raw: &[Raw]) -> Calibration {
     if cases.iter().all(|case| case.attack) || cases.iter().all(|case| !case.attack) {
         return Calibration::NONE;
     }
-    let [text, facts, bias] = weigh(&cases);
-    let logit = |case: &Case<'_>| text * number(case, true) + facts * number(case, false) + bias;
+    let [text, facts, trees, bias] = weigh(&cases);
+    let logit = |case: &Case<'_>| {
+        let [t, f, r] = numbers(case);
+        text * t + facts * f + trees * r + bias
+    };
     let scored: Vec<(f64, &Case<'_>)> = cases.iter().map(|case| (logit(case), case)).collect();
     let (scale, offset) = place(&scored);
     let mut calibration = Calibration {
         text: (text * scale) as f32,
         facts: (facts * scale) as f32,
+        trees: (trees * scale) as f32,
         bias: (bias * scale + offset) as f32,
         ..Calibration::NONE
     };
@@ -66,45 +70,51 @@ fn cases<'a>(checks: &[Labelled], raw: &'a [Raw]) -> Vec<Case<'a>> {
         };
         Some(Case { raw, attack, weight: 1.0 / if attack { attacks } else { benigns }, honest })
     });
-    known.filter(|case| number(case, true).is_finite() && number(case, false).is_finite()).collect()
+    known.filter(|case| numbers(case).iter().all(|number| number.is_finite())).collect()
 }
 
-fn number(case: &Case<'_>, text: bool) -> f64 {
-    f64::from(if text { case.raw.text[UNSAFE] } else { case.raw.facts[UNSAFE] })
+/// The unsafe logits of text, features and trees.
+fn numbers(case: &Case<'_>) -> [f64; 3] {
+    [case.raw.text[UNSAFE], case.raw.facts[UNSAFE], case.raw.trees].map(f64::from)
 }
 
-/// Logistic regression over both unsafe logits; no weight is negative.
-fn weigh(cases: &[Case<'_>]) -> [f64; 3] {
-    let fitted = newton(cases, [true, true]);
-    match (fitted[0] < 0.0, fitted[1] < 0.0) {
-        (false, false) => fitted,
-        (true, _) => newton(cases, [false, true]).map(|x| x.max(0.0)),
-        (_, true) => newton(cases, [true, false]).map(|x| x.max(0.0)),
+/// Logistic regression over the three unsafe logits; no weight is negative.
+fn weigh(cases: &[Case<'_>]) -> [f64; 4] {
+    let mut used = [true; 3];
+    loop {
+        let fitted = newton(cases, used);
+        // The most negative one goes first: without it the others may be positive.
+        let worst = (0..3).filter(|&i| used[i]).min_by(|&a, &b| fitted[a].total_cmp(&fitted[b]));
+        match worst {
+            Some(index) if fitted[index] < 0.0 => used[index] = false,
+            _ => return fitted,
+        }
     }
 }
 
 /// A little pull towards 0, so that separable data has an answer.
 const RIDGE: f64 = 1e-4;
 
-fn newton(cases: &[Case<'_>], used: [bool; 2]) -> [f64; 3] {
-    let mut beta = [0.0; 3];
+fn newton(cases: &[Case<'_>], used: [bool; 3]) -> [f64; 4] {
+    let mut beta = [0.0; 4];
     for _ in 0..50 {
-        let (mut slope, mut curve) = ([0.0; 3], [[0.0; 3]; 3]);
+        let (mut slope, mut curve) = ([0.0; 4], [[0.0; 4]; 4]);
         for case in cases {
-            let x = [
-                if used[0] { number(case, true) } else { 0.0 },
-                if used[1] { number(case, false) } else { 0.0 },
-                1.0,
-            ];
+            let given = numbers(case);
+            let x: [f64; 4] = std::array::from_fn(|i| match given.get(i) {
+                Some(number) if used[i] => *number,
+                Some(_) => 0.0,
+                None => 1.0,
+            });
             let p = sigmoid(x.iter().zip(&beta).map(|(x, b)| x * b).sum());
-            for i in 0..3 {
+            for i in 0..4 {
                 slope[i] += case.weight * (f64::from(u8::from(case.attack)) - p) * x[i];
-                for j in 0..3 {
+                for j in 0..4 {
                     curve[i][j] += case.weight * p * (1.0 - p) * x[i] * x[j];
                 }
             }
         }
-        for i in 0..3 {
+        for i in 0..4 {
             slope[i] -= RIDGE * beta[i];
             curve[i][i] += RIDGE;
         }
@@ -112,7 +122,7 @@ fn newton(cases: &[Case<'_>], used: [bool; 2]) -> [f64; 3] {
         // Far from the optimum a whole step may overshoot.
         let longest = step.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
         let share = (2.0 / longest.max(1e-12)).min(1.0);
-        for i in 0..3 {
+        for i in 0..4 {
             beta[i] += share * step[i];
         }
         if longest < 1e-9 {
@@ -123,19 +133,19 @@ fn newton(cases: &[Case<'_>], used: [bool; 2]) -> [f64; 3] {
 }
 
 /// Solves a symmetric positive definite system by elimination.
-fn solve(mut a: [[f64; 3]; 3], mut b: [f64; 3]) -> [f64; 3] {
-    for pivot in 0..3 {
-        for row in pivot + 1..3 {
+fn solve<const N: usize>(mut a: [[f64; N]; N], mut b: [f64; N]) -> [f64; N] {
+    for pivot in 0..N {
+        for row in pivot + 1..N {
             let factor = a[row][pivot] / a[pivot][pivot];
-            for column in pivot..3 {
+            for column in pivot..N {
                 a[row][column] -= factor * a[pivot][column];
             }
             b[row] -= factor * b[pivot];
         }
     }
-    let mut x = [0.0; 3];
-    for row in (0..3).rev() {
-        let rest: f64 = (row + 1..3).map(|column| a[row][column] * x[column]).sum();
+    let mut x = [0.0; N];
+    for row in (0..N).rev() {
+        let rest: f64 = (row + 1..N).map(|column| a[row][column] * x[column]).sum();
         x[row] = (b[row] - rest) / a[row][row];
     }
     x

@@ -73,7 +73,10 @@ impl Learned {
         let features: Vec<_> = data.rendered.iter().map(|r| self.normalisation.apply(&r.features)).collect();
         let features = tensor(&features)?;
         let answers = tch::no_grad(|| self.facts.forward(&features, &mut whole))?;
-        Ok(rows(&answers.0)?.into_iter().map(|facts| Raw { text: [0.0; ANSWERS], facts }).collect())
+        Ok(rows(&answers.0)?
+            .into_iter()
+            .map(|facts| Raw { text: [0.0; ANSWERS], facts, trees: 0.0 })
+            .collect())
     }
 }
 

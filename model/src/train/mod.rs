@@ -169,9 +169,11 @@ fn fit(options: &TrainOptions, train: Vec<Labelled>, held: &[Labelled]) -> Resul
     let renderer = base.renderer(options)?;
     let (train, held) = prepare(train, held, &renderer)?;
     let learned = learn::learn(options, &base.tensors, &renderer, &train, &held)?;
+    let trees = boost::of(&train, options.seed);
     let scorer = Scorer::new(
         learned.net.ready(tch::Kind::Float)?,
         learned.normalisation.clone(),
+        trees.clone(),
         Calibration::NONE,
         tch::Device::Cpu,
     );
@@ -188,7 +190,11 @@ fn fit(options: &TrainOptions, train: Vec<Labelled>, held: &[Labelled]) -> Resul
         ("steps", learned.steps.to_string()),
     ];
     meta.training = facts.map(|(name, value)| (name.to_string(), value)).into();
-    weights::save(options.out()?, &learned.parameters, &meta, &base.tokenizer)?;
+    let mut parameters = learned.parameters;
+    for ((name, _), tensor) in crate::trees::TENSORS.into_iter().zip(trees.tensors()) {
+        parameters.insert(name.to_string(), tensor);
+    }
+    weights::save(options.out()?, &parameters, &meta, &base.tokenizer)?;
     let guard = Guard::load(options.out()?, crate::Device::Cpu)?;
     tracing::info!("weights {}", guard.info().sha256);
     Ok(guard)
@@ -230,7 +236,11 @@ fn run_facts(options: &TrainOptions, train: &Prepared, held: &Prepared) -> Resul
         )?;
         weights::write_whole(&out.join("facts.safetensors"), &bytes)?;
     }
-    let raw = learned.raw(held)?;
+    let trees = boost::of(train, options.seed);
+    let mut raw = learned.raw(held)?;
+    for (raw, rendered) in raw.iter_mut().zip(&held.rendered) {
+        raw.trees = trees.logit(&rendered.features);
+    }
     let calibration = calibrate::fit(&held.checks, &raw);
     tracing::info!("{calibration:?}");
     let scores: Vec<Scores> = raw.iter().map(|raw| raw.scores(&calibration)).collect();

@@ -88,6 +88,8 @@ mod tests {
                 frame: vec![101, 1000 + n / 3, 102],
                 windows: vec![Window { ids: vec![101; 5 + (n as usize * 7) % 40], action: 3 }],
                 features: [0.0; FEATURES],
+                effect: None,
+                grounded: None,
                 overflow: false,
             })
             .collect();

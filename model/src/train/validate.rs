@@ -13,6 +13,7 @@ use crate::Error;
 use crate::eval::{auroc, is_attack};
 use crate::guard::{Raw, Scorer};
 use crate::net::{Ready, UNSAFE};
+use crate::trees::Trees;
 use crate::weights::{Calibration, Normalisation};
 
 /// Held-out checks that are looked at: always the same.
@@ -30,7 +31,8 @@ pub(super) fn log(
     let mut chosen: Vec<usize> = (0..held.checks.len()).collect();
     Dice::new(seed).shuffle(&mut chosen);
     chosen.truncate(CHECKS);
-    let scorer = Scorer::new(net, normalisation.clone(), Calibration::NONE, Device::Cpu);
+    let scorer =
+        Scorer::new(net, normalisation.clone(), Trees::new(Vec::new()), Calibration::NONE, Device::Cpu);
     let rendered: Vec<_> = chosen.iter().map(|&i| &held.rendered[i]).collect();
     let raw: Vec<Raw> = worst(scorer.raw(&rendered)?);
     let ranks = |of: &dyn Fn(&Raw) -> f32| {

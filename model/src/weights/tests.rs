@@ -12,6 +12,9 @@ fn folder(change: impl FnOnce(&mut BTreeMap<String, Tensor>, &mut Meta)) -> temp
         Ok(tensor)
     });
     taken.unwrap();
+    for ((name, _), tensor) in trees::TENSORS.into_iter().zip(Trees::new(Vec::new()).tensors()) {
+        tensors.insert(name.to_string(), tensor);
+    }
     let normalisation = Normalisation { mean: [0.0; FEATURES], deviation: [1.0; FEATURES] };
     let mut meta = Meta::new("t".into(), "none".into(), &normalisation, Calibration::NONE);
     change(&mut tensors, &mut meta);

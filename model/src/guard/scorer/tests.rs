@@ -10,6 +10,7 @@ fn scorer() -> Scorer {
     Scorer::new(
         net::tests::random(4).ready(Kind::Float).unwrap(),
         normalisation,
+        Trees::new(Vec::new()),
         Calibration::NONE,
         Device::Cpu,
     )
@@ -29,6 +30,8 @@ fn checks(count: usize) -> Vec<Rendered> {
                 .map(|_| Window { ids: ids(10 + dice.below(40), &dice), action: 8 })
                 .collect(),
             features: std::array::from_fn(|_| dice.below(100) as f32 / 100.0),
+            effect: None,
+            grounded: None,
             overflow: false,
         })
         .collect()

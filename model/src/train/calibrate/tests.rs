@@ -8,7 +8,7 @@ fn case(text: f32, facts: f32, attack: bool, kind: &str) -> (Labelled, Raw) {
     let check = postern_check::Check::parse(r#"{"action":{"tool":"a.b"},"intent":""}"#).unwrap();
     let labels = Labels { unsafe_: Some(f32::from(u8::from(attack))), ..Labels::default() };
     let (source, group, kind) = ("s".to_string(), "g".to_string(), kind.to_string());
-    let mut raw = Raw { text: [0.0; ANSWERS], facts: [0.0; ANSWERS] };
+    let mut raw = Raw { text: [0.0; ANSWERS], facts: [0.0; ANSWERS], trees: 0.0 };
     (raw.text[UNSAFE], raw.facts[UNSAFE]) = (text, facts);
     raw.text[POLICY.start] = 1.0;
     (Labelled { check, labels, source, group, kind, task: None }, raw)
