@@ -12,7 +12,7 @@ pub(crate) const DEPTH: usize = 5;
 const INNER: usize = (1 << DEPTH) - 1;
 const LEAVES: usize = 1 << DEPTH;
 /// Most trees: one file has one number of them, padded with trees that say nothing.
-pub(crate) const TREES: usize = 320;
+pub(crate) const TREES: usize = 400;
 
 /// One tree.
 #[derive(Clone, Debug, PartialEq)]

@@ -18,9 +18,9 @@ pub(super) struct Row<'a> {
 }
 
 /// How much of a tree is believed.
-const RATE: f32 = 0.05;
+const RATE: f32 = 0.03;
 /// Keeps leaves of few rows near 0, as a number of rows' weight.
-const SHRINK: f32 = 4.0;
+const SHRINK: f32 = 10.0;
 /// Least weight of the rows in a leaf, after the logistic's own weighing.
 const LEAST: f32 = 6.0;
 /// Shares of rows and of features that each tree gets to see.
