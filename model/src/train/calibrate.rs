@@ -125,11 +125,10 @@ fn newton(cases: &[Case<'_>], used: [bool; 2]) -> [f64; 3] {
 /// Solves a symmetric positive definite system by elimination.
 fn solve(mut a: [[f64; 3]; 3], mut b: [f64; 3]) -> [f64; 3] {
     for pivot in 0..3 {
+        let used = a[pivot];
         for row in pivot + 1..3 {
-            let factor = a[row][pivot] / a[pivot][pivot];
-            for column in pivot..3 {
-                a[row][column] -= factor * a[pivot][column];
-            }
+            let factor = a[row][pivot] / used[pivot];
+            a[row].iter_mut().zip(used).for_each(|(x, y)| *x -= factor * y);
             b[row] -= factor * b[pivot];
         }
     }
