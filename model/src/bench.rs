@@ -179,6 +179,8 @@ pub fn run(folder: &Path, device: Device, threads: Option<i32>, options: &BenchO
     if device.resolve()? != tch::Device::Cpu {
         places.extend([(device, Precision::F32), (device, Precision::Bf16)]);
     }
+    // What is compared is not timed; one thread does it in any company.
+    tch::set_num_threads(threads.unwrap_or(1));
     let reference = Guard::load_with(folder, Device::Cpu, Precision::F32)?;
     let mut measured =
         Measured { weights: reference.info().sha256.clone(), times: Vec::new(), differences: Vec::new() };
@@ -196,7 +198,7 @@ pub fn run(folder: &Path, device: Device, threads: Option<i32>, options: &BenchO
             None if name == "cpu" => vec![1, 2],
             None => vec![1],
         };
-        for threads in counts {
+        for &threads in &counts {
             tch::set_num_threads(threads);
             for case in Case::ALL {
                 let times = time(&guard, &mut workload, case, options.seconds)?;
@@ -204,6 +206,7 @@ pub fn run(folder: &Path, device: Device, threads: Option<i32>, options: &BenchO
                 measured.times.push(timed(device, precision, threads, case_name, case.checks(), times));
             }
         }
+        tch::set_num_threads(threads.unwrap_or(1));
     }
     if options.json {
         println!("{}", serde_json::to_string_pretty(&measured).map_err(|e| Error::Data(e.to_string()))?);

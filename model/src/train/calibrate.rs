@@ -11,6 +11,8 @@ use crate::weights::Calibration;
 const ASKED: (f64, f64) = (0.03, 0.3);
 /// The share of honest calls that are blocked, and where blocking starts.
 const BLOCKED: (f64, f64) = (0.005, 0.8);
+/// The share of honest traffic that has a planted text in what was read.
+const PLANTED: f64 = 0.2;
 /// What the policy head may add to either.
 const ASKED_BY_POLICY: f64 = 0.005;
 const BLOCKED_BY_POLICY: f64 = 0.002;
@@ -23,7 +25,7 @@ struct Case<'a> {
     attack: bool,
     /// Weights add up to 1 over all attacks and over all benign calls.
     weight: f64,
-    /// Weights add up to 1 over honest traffic, half of it with planted text in the context.
+    /// Weights add up to 1 over honest traffic.
     honest: f64,
 }
 
@@ -64,8 +66,8 @@ fn cases<'a>(checks: &[Labelled], raw: &'a [Raw]) -> Vec<Case<'a>> {
     let known = checks.iter().zip(raw).filter_map(|(labelled, raw)| {
         let attack = is_attack(labelled)?;
         let honest = match attack {
-            false if poisoned(labelled) => 0.5 / poisoneds,
-            false if clean(labelled) => 0.5 / cleans,
+            false if poisoned(labelled) => PLANTED / poisoneds,
+            false if clean(labelled) => (1.0 - PLANTED) / cleans,
             _ => 0.0,
         };
         Some(Case { raw, attack, weight: 1.0 / if attack { attacks } else { benigns }, honest })
@@ -107,24 +109,21 @@ fn newton(cases: &[Case<'_>], used: [bool; 3]) -> [f64; 4] {
                 None => 1.0,
             });
             let p = sigmoid(x.iter().zip(&beta).map(|(x, b)| x * b).sum());
-            for i in 0..4 {
-                slope[i] += case.weight * (f64::from(u8::from(case.attack)) - p) * x[i];
-                for j in 0..4 {
-                    curve[i][j] += case.weight * p * (1.0 - p) * x[i] * x[j];
-                }
+            let (wrong, bend) = (f64::from(u8::from(case.attack)) - p, p * (1.0 - p));
+            for ((slope, curve), xi) in slope.iter_mut().zip(&mut curve).zip(x) {
+                *slope += case.weight * wrong * xi;
+                curve.iter_mut().zip(x).for_each(|(cell, xj)| *cell += case.weight * bend * xi * xj);
             }
         }
-        for i in 0..4 {
-            slope[i] -= RIDGE * beta[i];
-            curve[i][i] += RIDGE;
+        for (index, beta) in beta.iter().enumerate() {
+            slope[index] -= RIDGE * beta;
+            curve[index][index] += RIDGE;
         }
         let step = solve(curve, slope);
         // Far from the optimum a whole step may overshoot.
         let longest = step.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
         let share = (2.0 / longest.max(1e-12)).min(1.0);
-        for i in 0..4 {
-            beta[i] += share * step[i];
-        }
+        beta.iter_mut().zip(step).for_each(|(beta, step)| *beta += share * step);
         if longest < 1e-9 {
             break;
         }
@@ -135,11 +134,10 @@ fn newton(cases: &[Case<'_>], used: [bool; 3]) -> [f64; 4] {
 /// Solves a symmetric positive definite system by elimination.
 fn solve<const N: usize>(mut a: [[f64; N]; N], mut b: [f64; N]) -> [f64; N] {
     for pivot in 0..N {
+        let used = a[pivot];
         for row in pivot + 1..N {
-            let factor = a[row][pivot] / a[pivot][pivot];
-            for column in pivot..N {
-                a[row][column] -= factor * a[pivot][column];
-            }
+            let factor = a[row][pivot] / used[pivot];
+            a[row].iter_mut().zip(used).for_each(|(x, y)| *x -= factor * y);
             b[row] -= factor * b[pivot];
         }
     }

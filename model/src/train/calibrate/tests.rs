@@ -17,7 +17,7 @@ fn case(text: f32, facts: f32, attack: bool, kind: &str) -> (Labelled, Raw) {
 /// Two overlapping sides; the facts say nothing.
 fn traffic() -> (Vec<Labelled>, Vec<Raw>) {
     let dice = Dice::new(3);
-    let mut noise = || (0..12).map(|_| dice.below(1000) as f32 / 1000.0 - 0.5).sum::<f32>();
+    let noise = || (0..12).map(|_| dice.below(1000) as f32 / 1000.0 - 0.5).sum::<f32>();
     let mut cases = Vec::new();
     for n in 0..3000 {
         let kind = if n % 3 == 0 { "benign_poisoned" } else { "benign_clean" };
