@@ -108,7 +108,7 @@ impl Page<'_> {
     }
 
     fn arguments(&self, width: usize) -> String {
-        let mut table = show::table(&["", "value", "origin", "found", ""]);
+        let mut table = show::table(&["path", "value", "origin", "found", "marks"]);
         table.set_width(u16::try_from(width).unwrap_or(u16::MAX));
         for argument in self.explained.arguments.iter().take(ARGUMENTS) {
             let (origin, color) = origin(argument);
