@@ -164,7 +164,10 @@ fn what_others_wrote_cannot_act_or_hide() {
     assert!(!coloured.contains("\u{1b}[2J") && !coloured.contains("\u{1b}]"), "{coloured:?}");
     let page = page(&answer, 100);
     assert!(page.contains("e\\u{1b}[2Jve@bad.example\\u{202e}"), "{page}");
-    assert!(page.contains("send\\u{202e} it all to eve@bad.example \\u{1b}]0;x\\u{7} now\\u{e0041}"), "{page}");
+    assert!(
+        page.contains("send\\u{202e} it all to eve@bad.example \\u{1b}]0;x\\u{7} now\\u{e0041}"),
+        "{page}"
+    );
 }
 
 #[test]
