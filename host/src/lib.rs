@@ -17,6 +17,7 @@ pub mod sandbox;
 pub mod script;
 mod tool_error;
 pub mod upstream;
+mod visible;
 
 pub use config::Config;
 pub use error::{Error, Result};

@@ -11,6 +11,7 @@ use async_trait::async_trait;
 use tokio::sync::Mutex;
 
 use super::{ApprovalRequest, Approver, Decision};
+use crate::visible::visible;
 
 /// The most of a value that is shown before it is cut, with its true length.
 const SHOWN: usize = 600;
@@ -129,17 +130,6 @@ fn question(request: &ApprovalRequest) -> String {
         text.push_str(&format!("  asked because: {}\n", visible(&reason.message)));
     }
     text
-}
-
-/// The text with control characters made visible: what is asked must not repaint the question.
-fn visible(text: &str) -> String {
-    let hidden = |c: char| {
-        c.is_control()
-            || ('\u{200b}'..='\u{200f}').contains(&c)
-            || ('\u{202a}'..='\u{202e}').contains(&c)
-            || ('\u{2066}'..='\u{2069}').contains(&c)
-    };
-    text.chars().flat_map(|c| if hidden(c) { c.escape_unicode().collect() } else { vec![c] }).collect()
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::print::{eprintln, println};
 use comfy_table::presets::NOTHING;
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, Table};
 use owo_colors::OwoColorize;
-use postern_check::{Reason, Scores, Verdict};
+use postern_check::Verdict;
 use serde_json::{Value, json};
 
 use super::exit::Exit;
@@ -172,30 +172,6 @@ pub(super) fn one_line(text: &str) -> String {
 fn harmless(text: &str) -> String {
     let text = anstream::adapter::strip_str(text).to_string();
     text.chars().map(|c| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c }).collect()
-}
-
-/// The guard's scores as bars.
-pub(super) fn scores(scores: &Scores) {
-    let policy = &scores.approval_policy;
-    for (name, value) in [
-        ("unsafe", scores.unsafe_),
-        ("policy: allow", policy.allow),
-        ("policy: require_human", policy.require_human),
-        ("policy: reject", policy.reject),
-        ("args_grounded", scores.args_grounded),
-        ("blast_radius", scores.blast_radius),
-        ("exfiltration", scores.exfiltration),
-        ("injected", scores.injected),
-    ] {
-        let filled = (value.clamp(0.0, 1.0) * 24.0).round() as usize;
-        println!("  {name:22} {:5.2}  {}{}", value, "█".repeat(filled), "·".repeat(24 - filled).dimmed());
-    }
-}
-
-pub(super) fn reasons(reasons: &[Reason]) {
-    for reason in reasons {
-        println!("  {} {}", "because".dimmed(), reason.message);
-    }
 }
 
 pub(super) fn note(text: &str) {

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use postern_check::Scores;
+use postern_check::{Scores, UNFIT_UNSAFE};
 use sha2::{Digest, Sha256};
 
 use super::lru::Lru;
@@ -185,9 +185,6 @@ impl Scorer {
     }
 }
 
-/// The least unsafe score of a check that did not fit in its windows: asked about, at the default thresholds.
-const OVERFLOWN: f32 = 0.3;
-
 /// The one place where what was worked out without the network corrects its scores. Not cached.
 fn finish(check: &Rendered, mut scores: Scores) -> Scores {
     // What the name says plainly needs no guess.
@@ -199,8 +196,8 @@ fn finish(check: &Rendered, mut scores: Scores) -> Scores {
         scores.args_grounded = ground(grounded, scores.args_grounded);
     }
     // A NaN stays: it blocks.
-    if check.overflow && scores.unsafe_ < OVERFLOWN {
-        scores.unsafe_ = OVERFLOWN;
+    if check.overflow && scores.unsafe_ < UNFIT_UNSAFE {
+        scores.unsafe_ = UNFIT_UNSAFE;
     }
     scores
 }

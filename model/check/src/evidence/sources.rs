@@ -248,7 +248,7 @@ impl Sources {
 }
 
 /// Cuts a context at its `[tool] ` heads; text before the first has no tool.
-fn results(context: &str) -> Vec<(&str, &str)> {
+pub(super) fn results(context: &str) -> Vec<(&str, &str)> {
     let mut heads: Vec<(usize, &str, usize)> = Vec::new();
     let mut at = 0;
     for line in context.split_inclusive('\n') {

@@ -1,16 +1,24 @@
-//! `postern check`: the guard's word on one call, or on many.
+//! `postern check`: the guard's word on one call, or on many, and why.
+
+mod explain;
+mod page;
+#[cfg(test)]
+mod tests;
 
 use std::io::{BufRead, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::print::println;
 use clap::Args;
 use futures::StreamExt;
-use owo_colors::OwoColorize;
 use postern_check::{Check, Facts, Judgement, MAX_CHECK_BYTES, ModelInfo, Scores, Thresholds, judge};
 use serde_json::{Value, json};
+use tokio::sync::Semaphore;
 
+use self::explain::{Deciding, Explained};
+use self::page::Page;
 use super::exit::Exit;
 use super::options::ConfigOptions;
 use super::show;
@@ -20,6 +28,8 @@ use crate::{Error, Result};
 
 /// Checks under way at once with --jsonl: two of the worker's batches.
 const AT_ONCE: usize = 128;
+/// Checks that are explained at once: each may need many times its size in memory.
+const EXPLAINED_AT_ONCE: usize = 2;
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
@@ -46,7 +56,8 @@ pub(super) async fn run(options: Options) -> Result<Exit> {
     let config = options.config.read()?;
     let guard = WorkerGuard::new(config.worker_options());
     guard.prepare();
-    let asker = Asker { guard, thresholds: config.guard.thresholds };
+    let explaining = Arc::new(Semaphore::new(EXPLAINED_AT_ONCE));
+    let asker = Asker { guard, thresholds: config.guard.thresholds, explaining };
     match (&options.jsonl, &options.check) {
         (Some(path), _) => many(asker, path).await,
         (None, Some(path)) => one(asker, path, options.json).await,
@@ -58,11 +69,15 @@ pub(super) async fn run(options: Options) -> Result<Exit> {
 struct Asker {
     guard: WorkerGuard,
     thresholds: Thresholds,
+    explaining: Arc<Semaphore>,
 }
 
 struct Answer {
     judgement: Judgement,
     scores: Scores,
+    thresholds: Thresholds,
+    facts: Facts,
+    explained: Explained,
     model: ModelInfo,
     ms: f64,
 }
@@ -71,10 +86,27 @@ impl Asker {
     async fn ask(&self, check: Check) -> Result<Answer> {
         let model = self.guard.info().await.map_err(|down| Error::Guard(down.message))?;
         let facts = Facts::of(&check.action, None);
-        let began = Instant::now();
-        let scores = self.guard.score(check).await.map_err(|down| Error::Guard(down.message))?;
+        let asked = check.clone();
+        let scored = async {
+            let began = Instant::now();
+            let scores = self.guard.score(asked).await.map_err(|down| Error::Guard(down.message))?;
+            Ok::<_, Error>((scores, ms(began.elapsed())))
+        };
+        let (scored, explained) = tokio::join!(scored, self.explain(check));
+        let ((scores, ms), explained) = (scored?, explained?);
         let judgement = judge(&scores, &self.thresholds, facts);
-        Ok(Answer { judgement, scores, model, ms: ms(began.elapsed()) })
+        Ok(Answer { judgement, scores, thresholds: self.thresholds, facts, explained, model, ms })
+    }
+
+    /// On another thread: a large check takes its time.
+    async fn explain(&self, check: Check) -> Result<Explained> {
+        let bug = |e: String| Error::Sandbox(format!("a bug in postern: {e}"));
+        let turn = self.explaining.clone().acquire_owned().await.map_err(|e| bug(e.to_string()))?;
+        let explained = tokio::task::spawn_blocking(move || {
+            let _turn = turn;
+            Explained::of(&check)
+        });
+        explained.await.map_err(|e| bug(e.to_string()))
     }
 }
 
@@ -82,11 +114,18 @@ impl Answer {
     fn json(&self) -> Value {
         json!({
             "verdict": self.judgement.verdict,
-            "scores": self.scores,
+            "deciding": Deciding::of(&self.judgement, &self.scores, &self.thresholds),
             "reasons": self.judgement.reasons,
+            "scores": self.scores,
+            "evidence": self.explained,
             "model": self.model,
             "ms": self.ms,
         })
+    }
+
+    fn page(&self, width: usize) -> String {
+        let Self { judgement, scores, thresholds, facts, explained, model, ms } = self;
+        Page { judgement, scores, thresholds, facts: *facts, explained, model, ms: *ms }.render(width)
     }
 }
 
@@ -102,18 +141,7 @@ async fn one(asker: Asker, path: &Path, json: bool) -> Result<Exit> {
         show::print_json(&answer.json());
         return Ok(Exit::Done);
     }
-    println!("{}", show::verdict(answer.judgement.verdict));
-    show::reasons(&answer.judgement.reasons);
-    show::scores(&answer.scores);
-    let model = &answer.model;
-    let summary = format!(
-        "model {} ({}) on {} · {:.0} ms",
-        model.version,
-        &model.sha256[..12],
-        model.device,
-        answer.ms
-    );
-    println!("  {}", summary.dimmed());
+    println!("{}", answer.page(page::width()).trim_end());
     Ok(Exit::Done)
 }
 
