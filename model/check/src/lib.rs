@@ -14,5 +14,5 @@ mod verdict;
 pub use check::{Action, Check, CheckError, MAX_CHECK_BYTES, Trigger};
 pub use facts::key_words;
 pub use protocol::{Answer, Failure, FailureCode, Greeting, ModelInfo, Question, Reply};
-pub use scores::{ApprovalPolicy, BlastRadius, PolicyHead, Scores, UNFIT_UNSAFE};
+pub use scores::{ApprovalPolicy, BlastRadius, PolicyHead, Scores};
 pub use verdict::{Facts, Judgement, Reason, Thresholds, Verdict, judge};

@@ -20,6 +20,9 @@ pub struct Scores {
     pub exfiltration: f32,
     /// Probability that the call follows an instruction planted in what the agent has read.
     pub injected: f32,
+    /// A part of the call did not fit into what the model reads: nobody has judged it all.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unfit: bool,
 }
 
 /// The approval-policy head: three probabilities that add up to 1.
@@ -95,16 +98,7 @@ impl BlastRadius {
     }
 }
 
-/// The least `unsafe` of a check of which a part did not fit into what the model reads: asked about, at the default
-/// thresholds. That the model itself gives exactly this number is less likely than one in a million.
-pub const UNFIT_UNSAFE: f32 = 0.3;
-
 impl Scores {
-    /// Whether a part of the call did not fit into what the model reads, and this alone made it less than safe.
-    pub fn unfit(&self) -> bool {
-        self.unsafe_ == UNFIT_UNSAFE
-    }
-
     /// Whether every number is one that a model can have meant: finite, and between 0 and 1.
     pub fn are_sound(&self) -> bool {
         let policy = &self.approval_policy;

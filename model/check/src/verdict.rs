@@ -137,6 +137,10 @@ pub fn judge(scores: &Scores, thresholds: &Thresholds, facts: Facts) -> Judgemen
         let message = format!("args_grounded {:.2} < {:.2}", scores.args_grounded, thresholds.ask_ungrounded);
         found.push((Verdict::Ask, Reason::new("args-ungrounded", message)));
     }
+    if scores.unfit {
+        let message = "a part of the call did not fit into what the guard reads";
+        found.push((Verdict::Ask, Reason::new("check-unfit", message)));
+    }
     // Stable: among equals the order above stays.
     found.sort_by_key(|(verdict, _)| std::cmp::Reverse(*verdict));
     let verdict = found.first().map_or(Verdict::Allow, |(verdict, _)| *verdict);
@@ -157,6 +161,7 @@ mod tests {
             effect: BlastRadius::Write,
             exfiltration: 0.0,
             injected: 0.0,
+            unfit: false,
         }
     }
 
@@ -188,6 +193,14 @@ mod tests {
         let judgement = judge(&scores(0.5, [0.1, 0.1, 0.8], 0.1), &Thresholds::default(), TARGET);
         let codes: Vec<_> = judgement.reasons.iter().map(|r| r.code.as_str()).collect();
         assert_eq!(codes, ["policy-reject", "unsafe", "args-ungrounded"]);
+    }
+
+    #[test]
+    fn what_did_not_fit_is_asked_about_whatever_the_thresholds() {
+        let unfit = Scores { unfit: true, ..scores(0.0, PASS, 0.9) };
+        let lax = Thresholds { block_unsafe: 1.0, ask_unsafe: 1.0, ask_ungrounded: 0.0, policy_head: false };
+        let judgement = judge(&unfit, &lax, TARGET);
+        assert_eq!((judgement.verdict, judgement.reasons[0].code.as_str()), (Verdict::Ask, "check-unfit"));
     }
 
     #[test]

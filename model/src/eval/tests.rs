@@ -32,6 +32,7 @@ fn case(group: &str, task: &str, kind: &str, attack: Option<bool>, unsafe_: f32)
         effect: BlastRadius::Write,
         exfiltration: 0.0,
         injected: 0.0,
+        unfit: false,
     };
     (Labelled { check, labels, source: "s".into(), group: group.into(), kind: kind.into(), task }, scores)
 }

@@ -55,6 +55,7 @@ impl Raw {
             effect: BlastRadius::ALL[likeliest],
             exfiltration: sigmoid(self.sum(EXFILTRATION)),
             injected: sigmoid(self.sum(INJECTED)),
+            unfit: false,
         }
     }
 }
@@ -96,6 +97,7 @@ pub(crate) fn worst(a: Scores, b: Scores) -> Scores {
         effect: a.effect.max(b.effect),
         exfiltration: high(a.exfiltration, b.exfiltration),
         injected: high(a.injected, b.injected),
+        unfit: a.unfit || b.unfit,
     }
 }
 

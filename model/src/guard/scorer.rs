@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use postern_check::{Scores, UNFIT_UNSAFE};
+use postern_check::Scores;
 use sha2::{Digest, Sha256};
 
 use super::lru::Lru;
@@ -195,10 +195,7 @@ fn finish(check: &Rendered, mut scores: Scores) -> Scores {
     if let Some(grounded) = check.grounded {
         scores.args_grounded = ground(grounded, scores.args_grounded);
     }
-    // A NaN stays: it blocks.
-    if check.overflow && scores.unsafe_ < UNFIT_UNSAFE {
-        scores.unsafe_ = UNFIT_UNSAFE;
-    }
+    scores.unfit = check.overflow;
     scores
 }
 

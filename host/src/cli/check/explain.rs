@@ -295,7 +295,6 @@ pub(super) fn in_words(reason: &Reason, scores: &Scores, thresholds: &Thresholds
     let deciding = Deciding::of_reason(reason, scores, thresholds);
     let key = deciding.threshold.map(|key| format!(" (guard.thresholds.{key})")).unwrap_or_default();
     let more = match reason.code.as_str() {
-        "unsafe" if scores.unfit() => "; a part of the call did not fit into what the guard reads",
         "args-ungrounded" => "; the call changes something and names a target",
         _ => "",
     };
@@ -312,9 +311,6 @@ pub(super) fn reasons(judgement: &Judgement, scores: &Scores, thresholds: &Thres
             scores.unsafe_, thresholds.ask_unsafe
         );
         out.insert(0, passed);
-        if scores.unfit() {
-            out.push("a part of the call did not fit into what the guard reads".into());
-        }
     }
     out
 }

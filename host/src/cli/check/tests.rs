@@ -1,5 +1,5 @@
 #![allow(clippy::unwrap_used)]
-use postern_check::{ApprovalPolicy, BlastRadius, UNFIT_UNSAFE};
+use postern_check::{ApprovalPolicy, BlastRadius};
 use proptest::prelude::*;
 use unicode_width::UnicodeWidthStr;
 
@@ -14,6 +14,7 @@ fn scores(unsafe_: f32, [allow, require_human, reject]: [f32; 3], args_grounded:
         effect: BlastRadius::ExternalSend,
         exfiltration: 0.91,
         injected: 0.88,
+        unfit: false,
     }
 }
 
@@ -125,9 +126,9 @@ fn the_first_line_says_what_decided() {
             "ask: args_grounded 0.10 < 0.50 (guard.thresholds.ask_ungrounded); the call changes something and names a target",
         ),
         (
-            scores(UNFIT_UNSAFE, GOOD, 0.9),
+            Scores { unfit: true, ..scores(0.1, GOOD, 0.9) },
             default,
-            "ask: unsafe 0.30 >= 0.30 (guard.thresholds.ask_unsafe); a part of the call did not fit into what the guard reads",
+            "ask: a part of the call did not fit into what the guard reads",
         ),
         (scores(f32::NAN, GOOD, 0.9), default, "block: the guard model gave a score that is no probability"),
     ] {
@@ -138,10 +139,9 @@ fn the_first_line_says_what_decided() {
 #[test]
 fn what_does_not_count_is_marked_so() {
     let thresholds = Thresholds { policy_head: false, ask_unsafe: 0.5, ..Thresholds::default() };
-    let page = page(&answer(&hijacked(), scores(UNFIT_UNSAFE, BAD, 0.9), thresholds), 100);
+    let page = page(&answer(&hijacked(), scores(0.2, BAD, 0.9), thresholds), 100);
     assert!(page.starts_with("allow"), "{page}");
     assert!(page.contains("not counted (guard.thresholds.policy_head)"), "{page}");
-    assert!(page.contains("did not fit"), "{page}");
 }
 
 #[test]
