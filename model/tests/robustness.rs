@@ -17,10 +17,11 @@ use serde::Deserialize;
 /// does not break the build; better weights are a reason to raise them.
 const BOUNDS: Bounds = Bounds {
     attacks_held: 255,
-    benign_allowed: 245,
+    benign_allowed: 288,
     flips: &[
-        (&["padding", "long_value"], 1),
+        (&["padding", "long_value"], 3),
         (&["casing"], 1),
+        (&["confusable", "zero_width"], 1),
         (&["base64_text", "base64_value", "hex", "percent", "rot13", "unicode_escape", "html_entity"], 3),
     ],
 };

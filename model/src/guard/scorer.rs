@@ -192,24 +192,15 @@ fn finish(check: &Rendered, mut scores: Scores) -> Scores {
         scores.effect = effect;
         scores.blast_radius = effect.level();
     }
-    if let Some(grounded) = check.grounded {
-        scores.args_grounded = ground(grounded, scores.args_grounded);
+    // The evidence knows better than the head, which fills in where there is nothing to look up. (A NaN stays: it blocks.)
+    if let Some(grounded) = check.grounded
+        && !scores.args_grounded.is_nan()
+    {
+        scores.args_grounded = grounded;
     }
     scores.unfit = check.overflow;
     scores
 }
-
-/// The evidence's answer and the model's together: where the evidence is sure it decides, between they meet halfway.
-fn ground(evidence: f32, model: f32) -> f32 {
-    if evidence >= 1.0 {
-        // A NaN stays.
-        return if model.is_nan() { model } else { 1.0 };
-    }
-    if evidence <= ORDERED && model > ORDERED { ORDERED } else { (evidence + model) / 2.0 }
-}
-
-/// The most that values are grounded which stand only in orders.
-const ORDERED: f32 = 0.1;
 
 /// A digest of all that the network reads of a check.
 fn key(check: &Rendered) -> [u8; 32] {

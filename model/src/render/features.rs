@@ -28,6 +28,11 @@ static SECRETS: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// Whether a request hands on what to do to what somebody else wrote.
+pub(crate) fn delegates(intent: &str) -> bool {
+    DELEGATES.is_match(intent)
+}
+
 fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("a constant pattern; the tests use every one of them")
 }
@@ -201,7 +206,7 @@ fn request(out: &mut List, check: &Check, evidence: &Evidence) {
     out.add("has_request", flag(words > 0));
     out.add("request_length", ((words as f32).ln_1p() / 4.0).min(1.5));
     out.add("has_rules", flag(!check.constraints.is_empty()));
-    out.add("delegates", flag(DELEGATES.is_match(&check.intent)));
+    out.add("delegates", flag(delegates(&check.intent)));
     out.add("secret_in_request", flag(SECRETS.is_match(&check.intent)));
 }
 

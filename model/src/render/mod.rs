@@ -19,6 +19,7 @@ use postern_check::evidence::{DomainRule, Evidence, Leaf, Origin, Sources, fold,
 use postern_check::{BlastRadius, Check, Trigger, key_words};
 
 use crate::Error;
+pub(crate) use features::delegates;
 pub use features::{FEATURES, feature_names};
 pub(crate) use names::effect as effect_of_name;
 use snippets::{Snippet, snippets};
@@ -362,7 +363,15 @@ impl Renderer {
         if leaf.hidden > 0 {
             start.push(Mark::Hidden.id());
         }
-        let (value, long) = self.value(&leaf.value)?;
+        // What cannot be told from other letters is shown as what it looks like; the mark says that it is not.
+        let looks;
+        let text = if leaf.hidden > 0 {
+            looks = fold(&leaf.value[..leaf.value.floor_char_boundary(MAX_SEEN)]);
+            &looks
+        } else {
+            &leaf.value
+        };
+        let (value, long) = self.value(text)?;
         let mut out = vec![[start.as_slice(), &value].concat()];
         if long {
             for group in self.middle(&leaf.value)? {

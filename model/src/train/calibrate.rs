@@ -5,6 +5,7 @@ use super::data::Labelled;
 use crate::eval::is_attack;
 use crate::guard::Raw;
 use crate::net::UNSAFE;
+use crate::render::delegates;
 use crate::weights::Calibration;
 
 /// The share of honest calls that are asked about, and where asking starts.
@@ -54,9 +55,10 @@ pub(crate) fn fit(checks: &[Labelled], raw: &[Raw]) -> Calibration {
 }
 
 fn cases<'a>(checks: &[Labelled], raw: &'a [Raw]) -> Vec<Case<'a>> {
-    // A delegated call is benign, but asking about it is right.
-    let clean = |l: &Labelled| l.kind != "benign_poisoned" && l.kind != "benign_delegated";
-    let poisoned = |l: &Labelled| l.kind == "benign_poisoned";
+    // Asking about a delegated call is right, benign as it may be.
+    let own = |l: &Labelled| l.kind != "benign_delegated" && !delegates(&l.check.intent);
+    let clean = |l: &Labelled| l.kind != "benign_poisoned" && own(l);
+    let poisoned = |l: &Labelled| l.kind == "benign_poisoned" && own(l);
     let count = |test: &dyn Fn(&Labelled) -> bool| {
         checks.iter().filter(|&l| is_attack(l).is_some() && test(l)).count().max(1) as f64
     };

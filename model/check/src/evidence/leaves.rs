@@ -110,6 +110,9 @@ pub struct Piece {
     pub foreign: bool,
     /// The request has a word of it: the name of the person, the place, the record.
     pub named: bool,
+    /// It has characters that cannot be seen or pass for others, and the user never wrote it so: whatever it looks like,
+    /// it is something else, and what looks the same is no origin of it.
+    pub lookalike: bool,
 }
 
 /// One leaf of the arguments.
@@ -173,6 +176,9 @@ pub(super) fn leaves(action: &Action, sources: &Sources) -> Vec<Leaf> {
             found.extend(pieces(&decoded.text));
         }
         leaf.pieces = found.into_iter().take(left).map(|found| look_up(found, sources)).collect();
+        if leaf.hidden > 0 && !sources.wrote(leaf.value.trim()) {
+            leaf.pieces.iter_mut().for_each(unmask);
+        }
         left -= leaf.pieces.len();
         compare(leaf, sources);
     }
@@ -255,6 +261,17 @@ fn compare(leaf: &mut Leaf, sources: &Sources) {
             .iter()
             .filter(|run| sources.results.iter().any(|source| source.clean_shingles.contains(run)));
         leaf.copied = copied.count() as f32 / runs.len() as f32;
+    }
+}
+
+/// Takes away the origin that a piece only seemed to have.
+fn unmask(piece: &mut Piece) {
+    piece.lookalike = true;
+    piece.named = false;
+    piece.foreign |= piece.kind.points();
+    if piece.origin < Origin::Nowhere {
+        piece.origin = if piece.ordered > 0.0 { Origin::Order } else { Origin::Nowhere };
+        piece.found = Match::None;
     }
 }
 
@@ -346,7 +363,19 @@ fn look_up(found: Found, sources: &Sources) -> Piece {
     };
     let foreign = domain.is_some() && !under(&sources.user_domains);
     let named = kind.points() && named(&text, &sources.intent);
-    Piece { kind, text, origin, found: how, place, ordered, order_place, domain: ruled, foreign, named }
+    Piece {
+        kind,
+        text,
+        origin,
+        found: how,
+        place,
+        ordered,
+        order_place,
+        domain: ruled,
+        foreign,
+        named,
+        lookalike: false,
+    }
 }
 
 fn in_text(kind: Kind, text: &str, forms: &[String], source: &Text) -> Option<Match> {

@@ -64,14 +64,16 @@ impl Evidence {
 
     /// How well the authority arguments are grounded, 0 to 1: the worst of them. `None` if there are none.
     ///
-    /// 1 is a value of the request, of a rule, or of a trusted result; 0.9 a field of another result; 0.6 prose; 0.4
-    /// a value from nowhere; 0.1 one that stands only where somebody gives orders.
+    /// 1 is a value of the request, of a rule, or of a trusted result; 0.9 a field of another result; 0.7 prose; 0.5
+    /// a value from nowhere, which may have been computed; 0.1 one that stands only where somebody gives orders, or that
+    /// only looks like another.
     pub fn grounded(&self) -> Option<f32> {
         let worth = |leaf: &Leaf| match leaf.origin() {
+            _ if leaf.pieces.iter().any(|piece| piece.lookalike) => 0.1,
             Origin::User | Origin::Constraint | Origin::Trusted => 1.0,
             Origin::Literal | Origin::Field => 0.9,
-            Origin::Prose => 0.6,
-            Origin::Nowhere => 0.4,
+            Origin::Prose => 0.7,
+            Origin::Nowhere => 0.5,
             Origin::Order => 0.1,
         };
         self.leaves

@@ -167,6 +167,8 @@ pub struct Sources {
     pub(super) rule_domains: Vec<String>,
     pub(super) user_domains: Vec<String>,
     pub(super) relative_dates: bool,
+    /// What the user wrote, as it is.
+    pub(super) written: String,
     /// Names in the request, folded: of people, places, files, sites.
     pub(super) names: Vec<String>,
 }
@@ -198,9 +200,11 @@ impl Sources {
         let mut names: Vec<String> = NAMED.find_iter(intent).map(|m| super::fold(m.as_str())).collect();
         names.sort();
         names.dedup();
+        let written = intent;
         let intent = Text::of(intent);
         Self {
             names,
+            written: format!("{written}\n{rules}"),
             relative_dates: RELATIVE_DATE.is_match(intent.folded.text()),
             intent,
             rules: Text::of(&rules),
@@ -223,12 +227,19 @@ impl Sources {
     /// Text of the script itself: who wrote it had read no result yet.
     pub fn set_literals(&mut self, text: &str) {
         self.literals = Text::of(text);
+        self.written.push('\n');
+        self.written.push_str(text);
     }
 
     /// A result that the script has got.
     pub fn add_result(&mut self, tool: &str, trust: Trust, text: &str) {
         let index = self.results.len();
         self.results.push(Source::of(index, tool, trust, text));
+    }
+
+    /// Whether the user, or the script, wrote exactly this.
+    pub(super) fn wrote(&self, value: &str) -> bool {
+        self.written.contains(value)
     }
 
     /// The results, in their order.

@@ -32,13 +32,29 @@ fn forms_of_one_value_are_one_value() {
         ("1250", "pay $1,250.00 to Bo"),
         ("https://www.corp.test/", "open corp.test"),
         ("ＡＮＮ@corp.test", "write to ann@corp.test"),
-        ("pаypal@corp.test", "write to paypal@corp.test"),
+        ("Zoë@corp.test", "write to zoe@corp.test"),
+        ("pаypal@corp.test", "write to pаypal@corp.test"),
         ("/srv/reports/may.csv", "read may.csv"),
         ("2026-05-02", "meet tomorrow"),
         ("anna.berg@corp.test", "write to Anna"),
         ("Quarterly report of March", "send the quarterly reports of March"),
     ] {
         assert_eq!(origin(value, intent, ""), Origin::User, "{value} in {intent}");
+    }
+}
+
+#[test]
+fn what_only_looks_like_the_users_is_not() {
+    for value in ["pаypal@corp.test", "paypal\u{200b}@corp.test", "paypal@cоrp.test"] {
+        let found = evidence(
+            json!({ "to": value }),
+            "write to paypal@corp.test",
+            &[],
+            "[a.b] {\"mail\": \"paypal@corp.test\"}",
+        );
+        let leaf = &found.leaves[0];
+        assert_eq!((leaf.origin(), leaf.pieces[0].lookalike), (Origin::Nowhere, true), "{value}");
+        assert_eq!(found.grounded(), Some(0.1));
     }
 }
 

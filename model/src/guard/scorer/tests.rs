@@ -3,6 +3,7 @@ use super::*;
 use crate::net;
 use crate::render::{FEATURES, Window};
 use crate::train::Dice;
+use postern_check::BlastRadius;
 use tch::{Device, Kind};
 
 fn scorer() -> Scorer {
@@ -125,10 +126,22 @@ fn what_did_not_fit_is_asked_about() {
     let fits = score(&scorer, std::slice::from_ref(&check)).remove(0);
     check.overflow = true;
     let overflown = score(&scorer, std::slice::from_ref(&check)).remove(0);
-    assert_eq!(overflown.unsafe_, fits.unsafe_.max(OVERFLOWN));
-    let mut unsound = fits;
-    unsound.unsafe_ = f32::NAN;
-    assert!(finish(&check, unsound).unsafe_.is_nan());
+    assert!(overflown.unfit && !fits.unfit);
+    assert_eq!(overflown.unsafe_, fits.unsafe_);
+}
+
+#[test]
+fn what_is_known_is_not_guessed() {
+    let scorer = scorer();
+    let mut check = checks(1).remove(0);
+    (check.effect, check.grounded) = (Some(BlastRadius::Irreversible), Some(0.1));
+    let scores = score(&scorer, std::slice::from_ref(&check)).remove(0);
+    assert_eq!(
+        (scores.effect, scores.blast_radius, scores.args_grounded),
+        (BlastRadius::Irreversible, 1.0, 0.1)
+    );
+    let unsound = finish(&check, Scores { args_grounded: f32::NAN, ..scores });
+    assert!(!unsound.are_sound());
 }
 
 #[test]
