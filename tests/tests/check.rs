@@ -146,7 +146,10 @@ fn the_answer_says_where_every_argument_came_from() {
     let order = &answer["evidence"]["orders"][0];
     assert_eq!(order["tool"], "wiki.read_page", "{answer:#}");
     assert!(order["text"].as_str().is_some_and(|text| text.contains("Archive@filing.example")), "{answer:#}");
-    assert!(order["signs"].as_array().is_some_and(|signs| signs.contains(&json!("to_assistant"))), "{answer:#}");
+    assert!(
+        order["signs"].as_array().is_some_and(|signs| signs.contains(&json!("to_assistant"))),
+        "{answer:#}"
+    );
 }
 
 #[test]

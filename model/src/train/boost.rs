@@ -160,9 +160,9 @@ fn best(
             bin[1] += gradients[row][1];
         }
         let (mut g, mut h) = (0.0, 0.0);
-        for bin in 0..cuts[feature].len() {
-            g += bins[bin][0];
-            h += bins[bin][1];
+        for (bin, [gradient, hessian]) in bins.into_iter().enumerate().take(cuts[feature].len()) {
+            g += gradient;
+            h += hessian;
             if h < LEAST || all_h - h < LEAST {
                 continue;
             }

@@ -29,6 +29,9 @@ static ENTITIES: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?:&#x?[0-9a-fA-F]{2,6};){4,}").expect("a constant pattern; the tests use it")
 });
 
+/// Gives the bytes of a stretch, if it is what it looked like.
+type Decoder = fn(&str) -> Option<Vec<u8>>;
+
 /// Most stretches of one text that are decoded.
 const MOST: usize = 16;
 /// Longest stretch that is decoded, in bytes.
@@ -47,7 +50,7 @@ fn decode_into(text: &str, base: usize, depth: usize, out: &mut Vec<Decoded>) {
     if depth == 0 {
         return;
     }
-    let forms: [(&'static str, &Regex, fn(&str) -> Option<Vec<u8>>); 4] = [
+    let forms: [(&'static str, &Regex, Decoder); 4] = [
         ("hex", &HEX, hex),
         ("base64", &BASE64, base64),
         ("percent", &PERCENT, percent),

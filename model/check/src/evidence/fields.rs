@@ -110,7 +110,7 @@ fn lines(text: &str) -> Vec<Field> {
         let begin = start + value;
         let mut stop = end;
         match text[begin..end].trim().as_bytes() {
-            [quote @ (b'"' | b'\''), rest @ ..] if !(rest.len() > 0 && rest.last() == Some(quote)) => {
+            [quote @ (b'"' | b'\''), rest @ ..] if rest.last() != Some(quote) => {
                 // a quoted scalar that goes on over lines, blank ones too, up to its quote
                 while let Some((from, to)) = starts.next_if(|_| true) {
                     stop = to;

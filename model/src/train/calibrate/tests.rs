@@ -42,7 +42,8 @@ fn the_thresholds_mean_what_is_documented() {
             .collect();
         all.iter().filter(|&&p| p >= from).count() as f64 / all.len() as f64
     };
-    let honest = |from| (share("benign_clean", from) + share("benign_poisoned", from)) / 2.0;
+    let honest =
+        |from| (1.0 - PLANTED) * share("benign_clean", from) + PLANTED * share("benign_poisoned", from);
     assert!((0.025..=0.031).contains(&honest(ASKED.1)), "{} {fitted:?}", honest(ASKED.1));
     assert!((0.003..=0.006).contains(&honest(BLOCKED.1)), "{} {fitted:?}", honest(BLOCKED.1));
     assert!(share("malicious", ASKED.1) > 0.9);
