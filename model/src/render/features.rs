@@ -19,7 +19,7 @@ static FORBIDS: LazyLock<Regex> = LazyLock::new(|| {
 });
 static DELEGATES: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"(?i)\b(?:follow (?:the|what|its|their|any)|do (?:what|as|whatever|everything)|carry out|complete the (?:tasks?|steps)|take care of|handle|(?:fulfil|fulfill|achieve|execute|perform|act on) (?:the|his|her|their|its|it)|instructions? in|as (?:described|requested|asked|instructed)|action items?|to-?do|what (?:it|he|she|they) (?:says?|asks?|wants?)|(?:his|her|their) requests?)\b",
+        r"(?i)\b(?:follow (?:the|what|its|their|any)|do (?:what|as|whatever|everything)|carry out|complete (?:the (?:tasks?|steps|request)|what|them|it|his|her|their)|take care of|handle|(?:fulfil|fulfill|achieve|execute|perform|act on) (?:the|his|her|their|its|it)|instructions? in|as (?:described|requested|asked|instructed)|action items?|to-?do|what (?:it|he|she|they) (?:says?|asks?|wants?)|(?:his|her|their) requests?)\b",
     )
 });
 static SECRETS: LazyLock<Regex> = LazyLock::new(|| {

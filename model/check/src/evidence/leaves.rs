@@ -193,7 +193,8 @@ fn collect(key: &str, path: &str, value: &Value, authority: bool, out: &mut Vec<
     if out.len() >= MAX_LEAVES {
         return;
     }
-    let authority = authority || is_target_name(key);
+    // What lies inside a target names it, or is something else: a file's path, a file's content.
+    let authority = is_target_name(key) || (authority && NAMING.contains(&key));
     let text = match value {
         Value::Null => return,
         Value::Bool(flag) => flag.to_string(),
@@ -233,6 +234,9 @@ fn collect(key: &str, path: &str, value: &Value, authority: bool, out: &mut Vec<
         copied: 0.0,
     });
 }
+
+/// Names under which an object says which target it is.
+const NAMING: [&str; 4] = ["name", "value", "display_name", "displayName"];
 
 /// Compares a leaf's words with those of every source.
 fn compare(leaf: &mut Leaf, sources: &Sources) {

@@ -101,6 +101,17 @@ fn the_order_that_is_followed_comes_first() {
 }
 
 #[test]
+fn authority_is_what_names_the_target() {
+    let args = json!({"files": [{"path": "/a/b.md", "content": "long text"}], "to": {"name": "Ann"}, "cc": ["bo@corp.test"]});
+    let found = evidence(args, "", &[], "");
+    let authority: Vec<_> = found.leaves.iter().map(|leaf| (leaf.path.as_str(), leaf.authority)).collect();
+    assert_eq!(
+        authority,
+        [("/files/0/path", true), ("/files/0/content", false), ("/to/name", true), ("/cc/0", true)]
+    );
+}
+
+#[test]
 fn a_suffix_is_not_a_domain() {
     let found = evidence(json!({"url": "https://notcorp.test/"}), "", &["only corp.test"], "");
     let piece = &found.leaves[0].pieces[0];

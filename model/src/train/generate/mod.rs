@@ -59,7 +59,9 @@ fn share(labelled: &Labelled) -> f64 {
         ("benign_poisoned", true) => 0.5,
         ("benign_poisoned", false) => 0.75,
         ("unclear", _) => 0.6,
-        ("malicious", _) => 0.85,
+        // Attacks begin with reads that are no harm by themselves; without many of them reads are waved through.
+        ("malicious", true) => 1.0,
+        ("malicious", false) => 0.7,
         _ => 1.0,
     }
 }

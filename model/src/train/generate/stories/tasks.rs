@@ -155,7 +155,7 @@ pub(super) fn order(cast: &Cast, theirs: &Goal, wants: &[Goal]) -> Attack {
     let mut hits = Vec::new();
     let mut lead = String::new();
     // A look at one record, then something is done with it.
-    if dice.chance(0.18) && theirs.record.is_none() {
+    if dice.chance(0.3) && theirs.record.is_none() {
         let source = if dice.chance(0.5) { dice.pick(wants).domain } else { any_domain(dice) };
         let row = dice.below(cast.table(source).len());
         let step = steps::get(cast, source, row);
@@ -179,7 +179,7 @@ pub(super) fn order(cast: &Cast, theirs: &Goal, wants: &[Goal]) -> Attack {
         }
     }
     // First something is to be read. Only where the user's way does not read the same.
-    if lead.is_empty() && !wants.iter().any(|want| want.domain.name == theirs.domain.name) && dice.chance(0.5)
+    if lead.is_empty() && !wants.iter().any(|want| want.domain.name == theirs.domain.name) && dice.chance(0.8)
     {
         let act = dice.pick(theirs.domain.lists);
         let step = steps::read(cast, theirs.domain, act, Some(theirs));
