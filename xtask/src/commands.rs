@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 
 use crate::binaries::{Binaries, Precompiled};
 use crate::context::Context;
-use crate::encoder::Encoder;
+use crate::encoder::ENCODER;
 use crate::failure::{Because, Failure, Result};
 use crate::libtorch::Libtorch;
 use crate::process::{self, Log};
 use crate::progress::Progress;
 use crate::runner::{JsGuest, JsRunner};
-use crate::sources::Sources;
+use crate::sources::SOURCES;
 use crate::step::{self, Ending, Row, Step, seconds};
 use crate::test_deps::{NpmServers, PythonServers};
 use crate::wasm::Toolchain;
@@ -55,7 +55,7 @@ pub(crate) fn setup(cx: &Context, test_deps: bool, only: &[String]) -> Result<(V
 /// The steps with these ids, in the order of need.
 fn choose(ids: &[String]) -> Result<Vec<&'static dyn Step>> {
     let all: Vec<&dyn Step> =
-        STEPS.iter().chain(&TEST_STEPS).chain(&[&Encoder as &dyn Step, &Sources]).copied().collect();
+        STEPS.iter().chain(&TEST_STEPS).chain(&[&ENCODER as &dyn Step, &SOURCES]).copied().collect();
     if let Some(unknown) = ids.iter().find(|id| !all.iter().any(|step| step.id() == *id)) {
         let known: Vec<&str> = all.iter().map(|step| step.id()).collect();
         return Err(Failure::new(format!("there is no step `{unknown}`"))

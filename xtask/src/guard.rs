@@ -6,11 +6,11 @@ use std::time::Instant;
 
 use crate::binaries::Binaries;
 use crate::context::Context;
-use crate::encoder::Encoder;
+use crate::encoder::ENCODER;
 use crate::failure::{Because, Result};
 use crate::libtorch::Libtorch;
 use crate::process;
-use crate::sources::Sources;
+use crate::sources::SOURCES;
 use crate::step::{self, Step};
 
 /// What `--smoke` means where the caller does not say otherwise. On two cores the whole command then takes
@@ -23,9 +23,9 @@ const COUNTERFACTUALS: &str = "6000";
 pub(crate) fn train(cx: &Context, args: &[String]) -> Result<()> {
     let smoke = args.iter().any(|arg| arg == "--smoke");
     let sources = !smoke && !is_given(args, "--data");
-    let mut steps: Vec<&dyn Step> = vec![&Libtorch, &Binaries, &Encoder];
+    let mut steps: Vec<&dyn Step> = vec![&Libtorch, &Binaries, &ENCODER];
     if sources {
-        steps.push(&Sources);
+        steps.push(&SOURCES);
     }
     prepare(cx, &steps)?;
     let data = cx.local("data");

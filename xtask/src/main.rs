@@ -19,6 +19,7 @@ mod sources;
 mod stamp;
 mod step;
 mod test_deps;
+mod unpacked;
 mod wasm;
 
 use std::process::ExitCode;
