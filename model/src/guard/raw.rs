@@ -44,7 +44,7 @@ impl Raw {
     pub(crate) fn scores(&self, calibration: &Calibration) -> Scores {
         let [allow, require_human, reject] = softmax(self.policy(calibration));
         let effect: [f32; 5] = softmax(std::array::from_fn(|i| self.sum(EFFECT.start + i)));
-        let expected: f32 = effect.iter().zip([0.0, 0.25, 0.5, 0.75, 1.0]).map(|(p, level)| p * level).sum();
+        let expected: f32 = effect.iter().zip(BlastRadius::ALL).map(|(p, effect)| p * effect.level()).sum();
         let likeliest = (1..5).fold(0, |best, i| if effect[i] > effect[best] { i } else { best });
         Scores {
             unsafe_: sigmoid(self.unsafe_(calibration)),

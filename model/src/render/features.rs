@@ -1,6 +1,7 @@
 //! The numbers that go to the model beside the text: where values came from, which orders the call follows,
 //! what the name of the tool says, and what the request and the rules say of it.
 
+use std::fmt::Display;
 use std::sync::LazyLock;
 
 use postern_check::evidence::{DomainRule, Evidence, Kind, Leaf, Origin, Piece};
@@ -84,39 +85,46 @@ pub fn feature_names() -> Vec<String> {
         constraints: Vec::new(),
         context: String::new(),
     };
-    list(&nothing, &Evidence::default(), false).into_iter().map(|(name, _)| name).collect()
+    let mut list = List { names: Some(Vec::new()), ..List::default() };
+    list.fill(&nothing, &Evidence::default(), false);
+    list.names.unwrap_or_default()
 }
 
 /// The features of a check, in the order of [`feature_names`]; each lies between -1 and 3.
 pub(crate) fn of(check: &Check, evidence: &Evidence, overflow: bool) -> [f32; FEATURES] {
-    let values: Vec<f32> = list(check, evidence, overflow).into_iter().map(|(_, value)| value).collect();
-    values.try_into().unwrap_or_else(|v: Vec<f32>| unreachable!("{} features, not {FEATURES}", v.len()))
+    let mut list = List { values: Vec::with_capacity(FEATURES), ..List::default() };
+    list.fill(check, evidence, overflow);
+    list.values.try_into().unwrap_or_else(|v: Vec<f32>| unreachable!("{} features, not {FEATURES}", v.len()))
 }
 
 fn flag(yes: bool) -> f32 {
     f32::from(u8::from(yes))
 }
 
-/// A list of features while it is made.
+/// A list of features while it is made. Names are written out only when they are asked for.
 #[derive(Default)]
-struct List(Vec<(String, f32)>);
-
-impl List {
-    fn add(&mut self, name: &str, value: f32) {
-        self.0.push((name.to_string(), value));
-    }
+struct List {
+    names: Option<Vec<String>>,
+    values: Vec<f32>,
 }
 
-fn list(check: &Check, evidence: &Evidence, overflow: bool) -> Vec<(String, f32)> {
-    let mut out = List::default();
-    origins(&mut out, evidence);
-    texts(&mut out, evidence);
-    request(&mut out, check, evidence);
-    orders(&mut out, evidence);
-    effects(&mut out, check, evidence);
-    domains(&mut out, check, evidence);
-    out.add("overflow", flag(overflow));
-    out.0
+impl List {
+    fn add(&mut self, name: impl Display, value: f32) {
+        if let Some(names) = &mut self.names {
+            names.push(name.to_string());
+        }
+        self.values.push(value);
+    }
+
+    fn fill(&mut self, check: &Check, evidence: &Evidence, overflow: bool) {
+        origins(self, evidence);
+        texts(self, evidence);
+        request(self, check, evidence);
+        orders(self, evidence);
+        effects(self, check, evidence);
+        domains(self, check, evidence);
+        self.add("overflow", flag(overflow));
+    }
 }
 
 /// Where the pieces of the arguments stand.
@@ -126,13 +134,13 @@ fn origins(out: &mut List, evidence: &Evidence) {
         for (wanted, name) in CLASSES {
             let count =
                 pieces.iter().filter(|p| kinds.contains(&p.kind) && class(p.origin) == wanted).count();
-            out.add(&format!("{kind_name}_{name}"), count.min(3) as f32 / 3.0);
+            out.add(format_args!("{kind_name}_{name}"), count.min(3) as f32 / 3.0);
         }
     }
     let shares = |out: &mut List, of: &str, pieces: &[&Piece]| {
         for (wanted, name) in CLASSES {
             let count = pieces.iter().filter(|p| class(p.origin) == wanted).count();
-            out.add(&format!("{of}_{name}"), count as f32 / pieces.len().max(1) as f32);
+            out.add(format_args!("{of}_{name}"), count as f32 / pieces.len().max(1) as f32);
         }
     };
     shares(out, "share", &pieces);
@@ -140,7 +148,7 @@ fn origins(out: &mut List, evidence: &Evidence) {
     shares(out, "pointing", &pointing);
     let leaves = || evidence.leaves.iter().filter(|leaf| leaf.authority && !leaf.pieces.is_empty());
     for (wanted, name) in CLASSES {
-        out.add(&format!("authority_{name}"), flag(leaves().any(|leaf| class(leaf.origin()) == wanted)));
+        out.add(format_args!("authority_{name}"), flag(leaves().any(|leaf| class(leaf.origin()) == wanted)));
     }
     out.add("authorities", leaves().count().min(4) as f32 / 4.0);
     out.add(
@@ -267,7 +275,7 @@ fn effects(out: &mut List, check: &Check, evidence: &Evidence) {
     let is = |wanted| flag(effect == Some(wanted));
     for (wanted, name) in BlastRadius::ALL.into_iter().zip(["none", "read", "write", "send", "irreversible"])
     {
-        out.add(&format!("effect_{name}"), is(wanted));
+        out.add(format_args!("effect_{name}"), is(wanted));
     }
     out.add("effect_unknown", flag(effect.is_none()));
     let relation = &evidence.relation;
@@ -285,10 +293,10 @@ fn effects(out: &mut List, check: &Check, evidence: &Evidence) {
         ("writes", flag(matches!(effect, Some(BlastRadius::Write) | None))),
         ("reads", reading),
     ] {
-        out.add(&format!("{name}_order"), on * any(Class::Order));
-        out.add(&format!("{name}_nowhere"), on * any(Class::Nowhere));
-        out.add(&format!("{name}_unasked"), on * unasked);
-        out.add(&format!("{name}_follows"), on * follows);
+        out.add(format_args!("{name}_order"), on * any(Class::Order));
+        out.add(format_args!("{name}_nowhere"), on * any(Class::Nowhere));
+        out.add(format_args!("{name}_unasked"), on * unasked);
+        out.add(format_args!("{name}_follows"), on * follows);
     }
     out.add("acts_follows_unasked", acting * follows * unasked);
     let words = key_words(&check.action.tool);

@@ -64,7 +64,7 @@ pub(crate) fn effect(tool: &str) -> Option<BlastRadius> {
 }
 
 /// The effect that a verb speaks of.
-pub(crate) fn of_word(word: &str) -> Option<BlastRadius> {
+fn of_word(word: &str) -> Option<BlastRadius> {
     [
         (READING, BlastRadius::Read),
         (IRREVERSIBLE, BlastRadius::Irreversible),

@@ -1,7 +1,5 @@
 //! The leaves of a call's arguments, and where each was found.
 
-use std::collections::HashSet;
-
 use serde_json::Value;
 
 use super::decode::{Decoded, decode};
@@ -248,17 +246,10 @@ fn compare(leaf: &mut Leaf, sources: &Sources) {
     if words.is_empty() {
         return;
     }
-    let user: HashSet<u64> = sources.intent.stems.union(&sources.rules.stems).copied().collect();
-    leaf.in_request = covered(&words, &user);
-    let clean =
-        words.iter().filter(|word| sources.results.iter().any(|source| source.clean_stems.contains(word)));
-    leaf.in_results = clean.count() as f32 / words.len() as f32;
-    for source in &sources.results {
-        for order in &source.orders {
-            let held = stem_set(&source.text()[order.start..order.end]);
-            leaf.in_order = leaf.in_order.max(covered(&words, &held));
-        }
-    }
+    leaf.in_request = covered(&words, &sources.user_stems);
+    leaf.in_results = sources.in_results(&words);
+    let orders = sources.results.iter().flat_map(|source| &source.order_stems);
+    leaf.in_order = orders.map(|stems| covered(&words, stems)).fold(0.0, f32::max);
     let runs = shingles(&folded);
     if runs.len() >= 3 {
         let copied = runs

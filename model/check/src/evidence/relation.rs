@@ -82,12 +82,6 @@ pub(super) fn relate(
         args.extend(stem_set(&super::fold(&leaf.value[..leaf.value.floor_char_boundary(4000)])));
         leaf.decoded.iter().for_each(|decoded| args.extend(stem_set(&super::fold(&decoded.text))));
     }
-    let user: HashSet<u64> = sources.intent.stems.union(&sources.rules.stems).copied().collect();
-    let clean = |part: &HashSet<u64>| {
-        let found =
-            part.iter().filter(|stem| sources.results.iter().any(|source| source.clean_stems.contains(stem)));
-        if part.is_empty() { 0.0 } else { found.count() as f32 / part.len() as f32 }
-    };
     let call: HashSet<u64> = tool.union(&args).copied().collect();
     let server = |name: &str| name.rsplit_once(['.', '/']).map(|(server, _)| server.to_string());
     let strongest = |orders: &[Order]| orders.iter().map(|order| order.strength).fold(0.0, f32::max);
@@ -95,9 +89,9 @@ pub(super) fn relate(
         tool_in_request: covered(&tool, &sources.intent.stems),
         act_in_request: asks(sources.intent(), &wanted),
         has_act: !wanted.is_empty(),
-        args_in_request: covered(&args, &user),
-        args_in_results: clean(&args),
-        tool_in_results: clean(&tool),
+        args_in_request: covered(&args, &sources.user_stems),
+        args_in_results: sources.in_results(&args),
+        tool_in_results: sources.in_results(&tool),
         results: sources.results.len(),
         repeated: sources.results.iter().any(|source| source.tool == action.tool),
         same_server: sources.results.iter().any(|source| {
@@ -108,17 +102,17 @@ pub(super) fn relate(
         request_served: covered(&sources.intent.stems, &call),
     };
 
-    let mut orders: Vec<&Order> = sources.results.iter().flat_map(|source| &source.orders).collect();
-    orders.sort_by(|a, b| b.strength.total_cmp(&a.strength));
+    let mut orders: Vec<(&Order, &HashSet<u64>)> =
+        sources.results.iter().flat_map(|source| source.orders.iter().zip(&source.order_stems)).collect();
+    orders.sort_by(|a, b| b.0.strength.total_cmp(&a.0.strength));
     let pieces: Vec<_> = leaves.iter().flat_map(|leaf| &leaf.pieces).collect();
     let news = pieces.iter().filter(|piece| piece.origin > super::Origin::Literal).count().max(1) as f32;
     let mut followed: Vec<Followed> = orders
         .into_iter()
         .take(COMPARED)
-        .map(|order| {
+        .map(|(order, stems)| {
             let source = &sources.results[order.result];
             let text = &source.text()[order.start..order.end];
-            let stems = stem_set(text);
             let inside = |piece: &&&super::Piece| {
                 super::leaves::whole_matches(text, &piece.text).next().is_some()
                     || piece.order_place.is_some_and(|place| {
@@ -130,10 +124,10 @@ pub(super) fn relate(
                 pieces.iter().filter(|piece| piece.origin > super::Origin::Literal).filter(inside).count()
                     as f32
                     / news;
-            let tool_share = covered(&tool, &stems);
+            let tool_share = covered(&tool, stems);
             let act = asks(text, &wanted);
             let names_tool = own.len() >= 5 && text.contains(&own.to_lowercase());
-            let args_share = covered(&args, &stems);
+            let args_share = covered(&args, stems);
             let likeness = 0.15
                 + 0.25 * f32::from(u8::from(act))
                 + 0.35 * tool_share

@@ -58,6 +58,8 @@ pub struct Source {
     pub(super) decoded_from: usize,
     pub(super) fields: Vec<Field>,
     pub(super) orders: Vec<Order>,
+    /// The stems of each order.
+    pub(super) order_stems: Vec<HashSet<u64>>,
     pub(super) numbers: HashMap<String, usize>,
     pub(super) dates: HashMap<String, usize>,
     /// Of what is outside of orders.
@@ -124,6 +126,7 @@ impl Source {
             clean_stems: stem_set(&clean),
             clean_shingles: if clean.len() <= MAX_SHINGLED { shingles(&clean) } else { HashSet::new() },
             fields: parts,
+            order_stems: found.iter().map(|order| stem_set(&folded.text()[order.start..order.end])).collect(),
             orders: found,
             folded,
         }
@@ -167,6 +170,8 @@ pub struct Sources {
     pub(super) rule_domains: Vec<String>,
     pub(super) user_domains: Vec<String>,
     pub(super) relative_dates: bool,
+    /// Of the request and the rules together.
+    pub(super) user_stems: HashSet<u64>,
     /// What the user wrote, as it is.
     pub(super) written: String,
     /// Names in the request, folded: of people, places, files, sites.
@@ -201,13 +206,14 @@ impl Sources {
         names.sort();
         names.dedup();
         let written = intent;
-        let intent = Text::of(intent);
+        let (intent, rule_text) = (Text::of(intent), Text::of(&rules));
         Self {
+            user_stems: intent.stems.union(&rule_text.stems).copied().collect(),
             names,
             written: format!("{written}\n{rules}"),
             relative_dates: RELATIVE_DATE.is_match(intent.folded.text()),
             intent,
-            rules: Text::of(&rules),
+            rules: rule_text,
             literals: Text::default(),
             results: Vec::new(),
             rule_domains,
@@ -235,6 +241,13 @@ impl Sources {
     pub fn add_result(&mut self, tool: &str, trust: Trust, text: &str) {
         let index = self.results.len();
         self.results.push(Source::of(index, tool, trust, text));
+    }
+
+    /// The share of these stems that results have outside of orders; 0 for none.
+    pub(super) fn in_results(&self, stems: &HashSet<u64>) -> f32 {
+        let found =
+            stems.iter().filter(|stem| self.results.iter().any(|source| source.clean_stems.contains(stem)));
+        if stems.is_empty() { 0.0 } else { found.count() as f32 / stems.len() as f32 }
     }
 
     /// Whether the user, or the script, wrote exactly this.
