@@ -309,7 +309,7 @@ fn look_up(found: Found, sources: &Sources) -> Piece {
         for (form_index, form) in forms.iter().enumerate() {
             let found = if form_index == 0 { Match::Exact } else { Match::Form };
             let mut any = false;
-            for at in whole_matches(source.text(), form).take(MAX_PLACES) {
+            for at in source.find(form).take(MAX_PLACES) {
                 seen(at, form.len(), found);
                 any = true;
             }
@@ -374,7 +374,7 @@ fn look_up(found: Found, sources: &Sources) -> Piece {
 }
 
 fn in_text(kind: Kind, text: &str, forms: &[String], source: &Text) -> Option<Match> {
-    let place = forms.iter().position(|form| whole_matches(source.folded.text(), form).next().is_some());
+    let place = forms.iter().position(|form| source.has(form));
     match place {
         Some(0) => return Some(Match::Exact),
         Some(_) => return Some(Match::Form),
@@ -397,7 +397,7 @@ const COMMON: &[&str] = &["com", "http", "https", "mail", "net", "org", "the", "
 fn named(text: &str, intent: &Text) -> bool {
     text.split(|c: char| !c.is_alphabetic())
         .filter(|name| name.len() >= 3 && COMMON.binary_search(name).is_err())
-        .any(|name| whole_matches(intent.folded.text(), name).next().is_some())
+        .any(|name| intent.has(name))
 }
 
 /// The share of a value's words that a text has.

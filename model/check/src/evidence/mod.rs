@@ -19,6 +19,7 @@ mod fold;
 mod leaves;
 mod orders;
 mod pieces;
+mod places;
 mod quote;
 mod relation;
 mod sources;

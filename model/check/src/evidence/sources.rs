@@ -12,6 +12,7 @@ use super::fields::{Field, fields};
 use super::fold::Folded;
 use super::orders::{Order, orders};
 use super::pieces::{dates, numbers};
+use super::places::WordPlaces;
 use super::words::{shingles, stem_set};
 use crate::Check;
 
@@ -21,6 +22,7 @@ pub(super) struct Text {
     pub(super) folded: Folded,
     pub(super) numbers: HashSet<String>,
     pub(super) dates: HashSet<String>,
+    places: WordPlaces,
     pub(super) stems: HashSet<u64>,
 }
 
@@ -31,8 +33,14 @@ impl Text {
             numbers: numbers(folded.text()).into_iter().map(|(number, _)| number).collect(),
             dates: dates(folded.text()).into_iter().map(|(day, _)| day).collect(),
             stems: stem_set(folded.text()),
+            places: WordPlaces::of(folded.text()),
             folded,
         }
+    }
+
+    /// Whether a folded value stands in it by itself.
+    pub(super) fn has(&self, needle: &str) -> bool {
+        self.places.find(self.folded.text(), needle).next().is_some()
     }
 }
 
@@ -54,6 +62,8 @@ pub struct Source {
     pub(super) trust: Trust,
     /// The result, and after it what was encoded in it.
     pub(super) folded: Folded,
+    /// Where its words stand, so that looking for a value does not read all of it.
+    places: WordPlaces,
     /// Where in the folded text decoded text begins.
     pub(super) decoded_from: usize,
     pub(super) fields: Vec<Field>,
@@ -126,10 +136,16 @@ impl Source {
             clean_stems: stem_set(&clean),
             clean_shingles: if clean.len() <= MAX_SHINGLED { shingles(&clean) } else { HashSet::new() },
             fields: parts,
+            places: WordPlaces::of(folded.text()),
             order_stems: found.iter().map(|order| stem_set(&folded.text()[order.start..order.end])).collect(),
             orders: found,
             folded,
         }
+    }
+
+    /// Where a folded value stands by itself, not inside a longer word or number.
+    pub(super) fn find<'a>(&'a self, needle: &'a str) -> impl Iterator<Item = usize> + 'a {
+        self.places.find(self.folded.text(), needle)
     }
 
     /// The tool it came from.
