@@ -92,7 +92,12 @@ fn outcome(
                 (Outcome::ScriptError, Value::Null, Some(plain_error("script-error", "ValueError", &message)))
             }
         },
-        Ending::Cancelled => (Outcome::Cancelled, Value::Null, Some(cancelled())),
+        Ending::Cancelled => match gate.stopped() {
+            Some(reason) => {
+                (Outcome::Refused, Value::Null, Some(plain_error("refused-repeatedly", "ToolError", &reason)))
+            }
+            None => (Outcome::Cancelled, Value::Null, Some(cancelled())),
+        },
         Ending::Limit(kind) => (
             Outcome::Limit,
             Value::Null,

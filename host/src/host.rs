@@ -7,11 +7,12 @@ use postern_check::Thresholds;
 use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 
-use crate::approval::{ApprovalMode, Approver, NobodyApproves, TerminalApprover};
+use crate::approval::{ApprovalMode, Approver, NobodyApproves, Sealer, TerminalApprover};
 use crate::conclude::{self, Preparation};
 use crate::config::Config;
 use crate::gate::{Gate, GateParts, Grants, Observer, Pattern};
 use crate::guard::{Guard, WorkerGuard};
+use crate::policy::{Agent, Policy};
 use crate::record::{Closing, Manifest, Record};
 use crate::report::Report;
 use crate::sandbox::{
@@ -44,6 +45,7 @@ pub struct Host {
     upstreams: Upstreams,
     guard: Option<Arc<dyn Guard>>,
     approver: Arc<dyn Approver>,
+    sealer: Arc<Sealer>,
     settings: Arc<Settings>,
 }
 
@@ -52,6 +54,8 @@ struct Settings {
     grants: Grants,
     limits: Limits,
     thresholds: Thresholds,
+    policy: Arc<Policy>,
+    agent: Agent,
     approval_time: std::time::Duration,
     records: Option<PathBuf>,
     config_sha256: String,
@@ -126,6 +130,8 @@ impl HostBuilder {
             grants,
             limits: self.config.limits.clone(),
             thresholds: self.config.guard.thresholds,
+            policy: Arc::new(self.config.policy()?),
+            agent: self.config.agent.clone(),
             approval_time: self.config.approval.timeout,
             records: self.records,
             config_sha256: self.config.digest(),
@@ -141,6 +147,7 @@ impl HostBuilder {
             upstreams: upstreams.build(),
             guard: self.guard,
             approver,
+            sealer: Arc::new(Sealer::new().map_err(|e| Error::Sandbox(format!("no random bytes: {e}")))?),
             settings: Arc::new(settings),
         })
     }
@@ -305,10 +312,17 @@ impl Host {
         let limits = &self.settings.limits;
         let workspace = Workspace::create(out.path(), &inputs, limits)?;
         let clock = Arc::new(RunClock::default());
+        let stop = script.cancel.child_token();
         let gate = Gate::new(GateParts {
             run: run.clone(),
             intent: script.intent.clone(),
             constraints: script.constraints.clone(),
+            script: script.text.clone(),
+            agent: self.settings.agent.clone(),
+            profile: None,
+            policy: Arc::clone(&self.settings.policy),
+            sealer: Arc::clone(&self.sealer),
+            stop: stop.clone(),
             grants: self.settings.grants.clone(),
             limits: limits.clone(),
             thresholds: self.settings.thresholds,
@@ -332,7 +346,7 @@ impl Host {
                     workspace: &workspace,
                     limits,
                     clock: &clock,
-                    cancel: &script.cancel,
+                    cancel: &stop,
                 };
                 Some(self.sandbox.run(&runner, job).await?)
             }

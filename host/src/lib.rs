@@ -11,6 +11,7 @@ mod folders;
 pub mod gate;
 pub mod guard;
 mod host;
+pub mod ledger;
 pub mod policy;
 pub mod record;
 mod report;

@@ -62,7 +62,7 @@ pub struct Report {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunError {
     /// For machines: a limit's name, a tool error's code, `script-error`, `deadlock`, `script-syntax`,
-    /// `script-form`, `script-language`, `script-too-large` or `cancelled`.
+    /// `script-form`, `script-language`, `script-too-large`, `refused-repeatedly` or `cancelled`.
     pub code: String,
     /// The error's class, such as `TypeError`.
     pub name: String,

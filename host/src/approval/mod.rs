@@ -1,5 +1,7 @@
 //! Asking a person. The gate says what is to be decided, an [`Approver`] finds somebody to decide it.
 
+mod bound;
+mod groups;
 mod terminal;
 
 use std::time::Duration;
@@ -9,23 +11,34 @@ use postern_check::{Reason, Scores};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+pub use bound::{Binding, Seal, Sealer, Unsealed, canonical};
+pub use groups::{Groups, Likeness, MOST as MOST_ALIKE, places};
 pub use terminal::TerminalApprover;
+
+use crate::policy::ArgumentFact;
 
 /// What a person is asked.
 #[derive(Clone, Debug)]
 pub struct ApprovalRequest {
     /// The run.
     pub run: String,
+    /// Names the question: what an answer is bound to.
+    pub seal: String,
     /// `server/tool`.
     pub tool: String,
     /// The arguments exactly as they would be sent.
     pub arguments: Map<String, Value>,
+    /// Where each value came from.
+    pub origins: Vec<ArgumentFact>,
     /// What the user had asked for.
     pub intent: String,
     /// Why somebody is asked.
     pub reasons: Vec<Reason>,
     /// What the guard said.
     pub scores: Option<Scores>,
+    /// What later calls must have in common with this one to be covered by
+    /// [`Decision::ApprovedLike`]; None when that cannot be said.
+    pub alike: Option<String>,
 }
 
 /// What came of it.
@@ -33,6 +46,8 @@ pub struct ApprovalRequest {
 pub enum Decision {
     /// Go ahead, this once.
     Approved,
+    /// Go ahead, and the same for like calls: this many in all, at most [`MOST_ALIKE`].
+    ApprovedLike(u32),
     /// No; the script is told why.
     Denied(String),
     /// There is nobody to ask.

@@ -8,9 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
+use postern_check::evidence::Origin;
 use tokio::sync::Mutex;
 
-use super::{ApprovalRequest, Approver, Decision};
+use super::{ApprovalRequest, Approver, Decision, MOST_ALIKE};
 use crate::visible::visible;
 
 /// The most of a value that is shown before it is cut, with its true length.
@@ -78,7 +79,10 @@ fn ask(request: &ApprovalRequest, withdrawn: &AtomicBool) -> std::io::Result<Dec
     let mut output = terminal;
     output.write_all(question(request).as_bytes())?;
     loop {
-        output.write_all(b"Approve this call? yes / No / no, because ... : ")?;
+        output.write_all(match request.alike.is_some() {
+            true => b"Approve this call? yes / all like it / No / no, because ... : ".as_slice(),
+            false => b"Approve this call? yes / No / no, because ... : ",
+        })?;
         let mut line = String::new();
         if input.buffer().is_empty() && !wait_for_input(input.get_ref(), withdrawn)? {
             output.write_all(b"(withdrawn)\n")?;
@@ -87,17 +91,20 @@ fn ask(request: &ApprovalRequest, withdrawn: &AtomicBool) -> std::io::Result<Dec
         if input.read_line(&mut line)? == 0 {
             return Ok(Decision::Denied("the question was closed without an answer".into()));
         }
-        if let Some(decision) = read_answer(&line) {
+        if let Some(decision) = read_answer(&line, request.alike.is_some()) {
             return Ok(decision);
         }
     }
 }
 
-/// None: not understood. Nothing but a plain yes approves.
-fn read_answer(line: &str) -> Option<Decision> {
+/// None: not understood. Nothing but a plain yes approves, nothing but a plain all approves more.
+fn read_answer(line: &str, alike: bool) -> Option<Decision> {
     let line = line.trim();
     if line.eq_ignore_ascii_case("y") || line.eq_ignore_ascii_case("yes") {
         return Some(Decision::Approved);
+    }
+    if alike && ["a", "all", "all like it"].iter().any(|all| line.eq_ignore_ascii_case(all)) {
+        return Some(Decision::ApprovedLike(MOST_ALIKE));
     }
     if line.is_empty() {
         return Some(Decision::Denied("no answer was given".into()));
@@ -121,7 +128,7 @@ fn question(request: &ApprovalRequest) -> String {
         } else {
             String::new()
         };
-        text.push_str(&format!("    {}: {shown}{cut}\n", visible(name)));
+        text.push_str(&format!("    {}: {shown}{cut}{}\n", visible(name), origin(request, name)));
     }
     if !request.intent.is_empty() {
         text.push_str(&format!("  for: {}\n", visible(&request.intent)));
@@ -129,7 +136,36 @@ fn question(request: &ApprovalRequest) -> String {
     for reason in &request.reasons {
         text.push_str(&format!("  asked because: {}\n", visible(&reason.message)));
     }
+    if let Some(scores) = &request.scores {
+        text.push_str(&format!(
+            "  the guard: unsafe {:.2}, injected {:.2}, exfiltration {:.2}\n",
+            scores.unsafe_, scores.injected, scores.exfiltration
+        ));
+    }
+    if let Some(alike) = &request.alike {
+        text.push_str(&format!("  like it: up to {MOST_ALIKE} calls of this tool with {}\n", visible(alike)));
+    }
     text
+}
+
+/// Where an argument's value came from, if it reaches something.
+fn origin(request: &ApprovalRequest, name: &str) -> String {
+    let own = format!("/{name}");
+    let of_argument = |path: &str| path == own || path.starts_with(&format!("{own}/"));
+    let origins = request.origins.iter().filter(|fact| fact.authority && of_argument(&fact.path));
+    let Some(worst) = origins.max_by_key(|fact| fact.origin) else { return String::new() };
+    let from = if worst.from.is_empty() { String::new() } else { format!(" ({})", worst.from.join(", ")) };
+    let place = match worst.origin {
+        Origin::User => "the request",
+        Origin::Constraint => "a rule",
+        Origin::Trusted => "a trusted result",
+        Origin::Literal => "the script",
+        Origin::Field => "a field of a result",
+        Origin::Prose => "text of a result",
+        Origin::Nowhere => "nowhere: computed or made up",
+        Origin::Order => "text that gives orders",
+    };
+    format!("  <- {place}{}", visible(&from))
 }
 
 #[cfg(test)]
@@ -138,14 +174,19 @@ mod tests {
 
     #[test]
     fn only_a_plain_yes_approves() {
-        assert_eq!(read_answer("Yes\n"), Some(Decision::Approved));
-        assert_eq!(read_answer("y"), Some(Decision::Approved));
-        assert_eq!(read_answer("no, because It is Late\n"), Some(Decision::Denied("It is Late".into())));
-        assert_eq!(read_answer("n wrong account"), Some(Decision::Denied("wrong account".into())));
-        assert!(matches!(read_answer("n"), Some(Decision::Denied(_))));
-        assert!(matches!(read_answer("\n"), Some(Decision::Denied(_))));
+        assert_eq!(read_answer("Yes\n", false), Some(Decision::Approved));
+        assert_eq!(read_answer("y", false), Some(Decision::Approved));
+        assert_eq!(
+            read_answer("no, because It is Late\n", false),
+            Some(Decision::Denied("It is Late".into()))
+        );
+        assert_eq!(read_answer("n wrong account", false), Some(Decision::Denied("wrong account".into())));
+        assert!(matches!(read_answer("n", false), Some(Decision::Denied(_))));
+        assert!(matches!(read_answer("\n", false), Some(Decision::Denied(_))));
+        assert_eq!(read_answer("all", true), Some(Decision::ApprovedLike(MOST_ALIKE)));
+        assert_eq!(read_answer("all", false), None);
         for unclear in ["yeah", "ok", "maybe", "yes please", "n\u{fc}"] {
-            assert_ne!(read_answer(unclear), Some(Decision::Approved), "{unclear}");
+            assert_ne!(read_answer(unclear, false), Some(Decision::Approved), "{unclear}");
         }
     }
 
@@ -153,11 +194,14 @@ mod tests {
     fn a_call_cannot_repaint_the_question() {
         let request = ApprovalRequest {
             run: "r".into(),
+            seal: String::new(),
             tool: "a/b".into(),
             arguments: serde_json::from_str(r#"{"x": "\u001b[2Jharmless\r\u202e"}"#).unwrap(),
+            origins: Vec::new(),
             intent: String::new(),
             reasons: Vec::new(),
             scores: None,
+            alike: Some("x is \u{1b}[2J".into()),
         };
         let text = question(&request);
         assert!(!text.contains(['\u{1b}', '\r', '\u{202e}']), "{text:?}");

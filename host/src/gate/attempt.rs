@@ -94,10 +94,15 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// Makes the verdict at least this strict.
-    pub(super) fn tighten(&mut self, verdict: Verdict, reasons: impl IntoIterator<Item = Reason>) {
-        self.verdict = self.verdict.max(verdict);
-        self.reasons.extend(reasons);
+    /// Its place among the attempts of the run, from 1.
+    pub(super) fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// Takes over what the policy says with all that is known now, which is more than before.
+    pub(super) fn decide(&mut self, verdict: Verdict, reasons: Vec<Reason>) {
+        self.verdict = verdict;
+        self.reasons = reasons;
     }
 
     /// The decisive reason, for messages.
@@ -115,6 +120,11 @@ impl<'a> Attempt<'a> {
         let output = future.await;
         *part(&mut self.timings) += ms(began.elapsed());
         output
+    }
+
+    /// Notes how long a person was waited for.
+    pub(super) fn waited(&mut self, time: std::time::Duration) {
+        self.timings.approval_ms += ms(time);
     }
 
     /// Ends the attempt with its answer.

@@ -1,10 +1,10 @@
-//! Step 7: the call itself. It has a deadline, dropping it cancels it upstream, and it is never made
+//! Step 9: the call itself. It has a deadline, dropping it cancels it upstream, and it is never made
 //! a second time by us.
 
 use super::attempt::Attempt;
 use super::{Call, Inner};
+use crate::ToolError;
 use crate::upstream::{CallOptions, ToolResult};
-use crate::{ToolError, ToolErrorCode};
 
 impl Inner {
     pub(super) async fn dispatch(
@@ -17,9 +17,7 @@ impl Inner {
         // A person may have taken minutes, and the server may have changed its mind meanwhile.
         let now = self.parts.upstreams.tool(&tool.server, &tool.name).await?;
         if now.digest() != tool.digest() {
-            let message =
-                format!("{}: the tool's definition changed while this call was being checked", tool.id());
-            return Err(ToolError::new(ToolErrorCode::Blocked, message).retryable());
+            return Err(super::approve::definition_changed(&tool.id()));
         }
         let arguments = call.arguments.clone();
         attempt.dispatched = true;

@@ -5,21 +5,23 @@
 //! 2. `grant`: is the tool on the run's allowlist
 //! 3. `budget`: how many calls, how many at once
 //! 4. `schema`: do the arguments fit
-//! 5. `guard`: what the model says
-//! 6. `approval`: what a person says, when the verdict so far is ask
-//! 7. `dispatch`: the call itself, with a deadline
-//! 8. `result`: what the script gets to see
-//!
-//! The ledger (where each value came from), policy and bound approvals come between `schema` and
-//! `approval`: a step takes the [`Call`] so far and moves its verdict to the right.
+//! 5. `ledger`: where each value came from, and what else is known of the call
+//! 6. `policy`: what follows from that
+//! 7. `guard`: what the model says, and what the policy makes of it
+//! 8. `approval`: what a person says, when the verdict so far is ask; then steps 5 and 6 again
+//! 9. `dispatch`: the call itself, with a deadline
+//! 10. `result`: what the script gets to see, and what the ledger keeps of it
 
+mod approve;
 mod attempt;
 mod budget;
-mod context;
+mod denials;
 mod discover;
 mod dispatch;
 mod grant;
 mod guard;
+mod ledger;
+mod policy;
 mod resolve;
 mod result;
 mod schema;
@@ -31,9 +33,12 @@ use std::time::Duration;
 
 use postern_check::{Thresholds, Verdict};
 use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
 
-use crate::approval::{ApprovalRequest, Approver, Decision};
+use crate::approval::{Approver, Groups, Sealer};
 use crate::guard::Guard;
+use crate::ledger::Ledger;
+use crate::policy::{Agent, Policy};
 use crate::record::Record;
 use crate::report::CallReport;
 use crate::sandbox::{Answer, ArtifactWriter, Door, Limits, Reply, RunClock};
@@ -42,9 +47,10 @@ use crate::{ToolError, ToolErrorCode};
 
 use attempt::Attempt;
 use budget::Budget;
-use context::Context;
+use denials::Denials;
 pub(crate) use discover::{definition, rank};
 pub use grant::{Grants, Pattern};
+use ledger::Traced;
 
 /// Is told of every call when it has its answer.
 pub type Observer = Arc<dyn Fn(&CallReport) + Send + Sync>;
@@ -57,6 +63,18 @@ pub struct GateParts {
     pub intent: String,
     /// The rules the user set.
     pub constraints: Vec<String>,
+    /// The script's text: values in it were chosen by whoever wrote it.
+    pub script: String,
+    /// On whose behalf the run acts.
+    pub agent: Agent,
+    /// The class of job it is, if it has one.
+    pub profile: Option<String>,
+    /// What decides.
+    pub policy: Arc<Policy>,
+    /// Seals approvals to what was approved.
+    pub sealer: Arc<Sealer>,
+    /// Ends the run when it goes on asking for what was refused.
+    pub stop: CancellationToken,
     /// The run's allowlist.
     pub grants: Grants,
     /// The run's limits.
@@ -88,7 +106,9 @@ pub struct Gate(Arc<Inner>);
 struct Inner {
     parts: GateParts,
     budget: Budget,
-    context: Mutex<Context>,
+    ledger: Arc<Mutex<Ledger>>,
+    denials: Denials,
+    groups: tokio::sync::Mutex<Groups>,
     calls: Mutex<Vec<Option<CallReport>>>,
     /// Bytes of arguments that may still be kept whole, in the report and the journal.
     room: AtomicU64,
@@ -109,10 +129,13 @@ impl Gate {
     /// A gate for one run.
     pub fn new(parts: GateParts) -> Self {
         let budget = Budget::new(&parts.limits);
+        let ledger = Ledger::new(&parts.intent, &parts.constraints, &parts.script);
         Self(Arc::new(Inner {
             parts,
             budget,
-            context: Mutex::default(),
+            ledger: Arc::new(Mutex::new(ledger)),
+            denials: Denials::new(parts.stop.clone()),
+            groups: tokio::sync::Mutex::default(),
             calls: Mutex::default(),
             room: AtomicU64::new(ARGUMENTS_KEPT),
         }))
@@ -141,6 +164,11 @@ impl Gate {
         self.0.budget.made()
     }
 
+    /// Why the gate ended the run, if it did.
+    pub fn stopped(&self) -> Option<String> {
+        self.0.denials.stopped()
+    }
+
     /// Whether a call was refused because there had been too many.
     pub fn calls_exhausted(&self) -> bool {
         self.0.budget.exhausted()
@@ -157,10 +185,13 @@ impl Inner {
             return Err(over.clone());
         }
         let mut attempt = Attempt::begin(self, counted, &tool, &arguments)?;
-        let passed = match budget {
+        let passed = match budget.and_then(|()| self.denials.check(&tool)) {
             Ok(()) => self.steps(&mut attempt, &tool, &arguments).await,
             Err(over) => Err(over),
         };
+        if let Err(error) = &passed {
+            self.denials.count(&tool, error);
+        }
         attempt.end(passed)
     }
 
@@ -173,13 +204,20 @@ impl Inner {
         attempt.definition = Some(definition.digest().to_owned());
         let arguments = schema::check(arguments, &definition, &self.parts.limits)?;
         let call = Call { definition, arguments };
-
-        self.guard(attempt, &call).await?;
+        let mut traced = self.trace(attempt.number(), &call.definition, &call.arguments).await?;
+        self.judge(attempt, &mut traced).await?;
         if attempt.verdict == Verdict::Ask {
-            self.approve(attempt, &call).await?;
+            self.approve(attempt, &call, &traced).await?;
         }
-        let result = self.dispatch(attempt, &call).await?;
-        self.result(attempt, &call, result)
+        let answer = self.dispatch(attempt, &call).await;
+        match answer {
+            Ok(result) => self.result(attempt, &call, &traced, result),
+            Err(error) => {
+                // What a server says of its failure is as much its word as a result is.
+                self.note(&traced, &Value::String(error.message.clone()));
+                Err(error)
+            }
+        }
     }
 
     /// Step 2. A name that its server does not have is said to be unknown rather than not granted, but
@@ -193,45 +231,6 @@ impl Inner {
             return Err(error);
         }
         Err(refused)
-    }
-
-    /// Asks a person. The run's clock stands still meanwhile.
-    async fn approve(&self, attempt: &mut Attempt<'_>, call: &Call) -> Result<(), ToolError> {
-        let request = ApprovalRequest {
-            run: self.parts.run.clone(),
-            tool: call.definition.id(),
-            arguments: call.arguments.clone(),
-            intent: self.parts.intent.clone(),
-            reasons: attempt.reasons.clone(),
-            scores: attempt.scores.clone(),
-        };
-        let pause = self.parts.clock.pause();
-        let asked = tokio::time::timeout(self.parts.approval_time, self.parts.approver.decide(request));
-        let decision = attempt.timed(|t| &mut t.approval_ms, asked).await;
-        drop(pause);
-        let because = attempt.because();
-        match decision {
-            Ok(Decision::Approved) => Ok(()),
-            Ok(Decision::Denied(reason)) => Err(ToolError::new(
-                ToolErrorCode::ApprovalDenied,
-                format!("{}: a person refused this call: {reason}", call.definition.id()),
-            )),
-            Ok(Decision::Unavailable) => Err(ToolError::new(
-                ToolErrorCode::ApprovalRequired,
-                format!(
-                    "{}: a person must approve this call ({because}), and nobody can be asked",
-                    call.definition.id()
-                ),
-            )),
-            Err(_) => Err(ToolError::new(
-                ToolErrorCode::ApprovalExpired,
-                format!("{}: nobody decided about this call in time ({because})", call.definition.id()),
-            )),
-        }
-    }
-
-    fn context(&self) -> std::sync::MutexGuard<'_, Context> {
-        self.context.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,16 +1,22 @@
-//! Step 8: what the script gets to see of a result.
+//! Step 10: what the script gets to see of a result.
 
 use serde_json::Value;
 
 use super::attempt::Attempt;
-use super::{Call, Inner};
+use super::{Call, Inner, Traced};
 use crate::sandbox::Answer;
 use crate::upstream::{Blob, ToolResult};
 use crate::{ToolError, ToolErrorCode};
 
 impl Inner {
-    /// Saves bytes as artifacts, checks the size, notes the text for the guard.
-    pub(super) fn result(&self, attempt: &mut Attempt<'_>, call: &Call, result: ToolResult) -> Answer {
+    /// Saves bytes as artifacts, checks the size, notes it in the ledger.
+    pub(super) fn result(
+        &self,
+        attempt: &mut Attempt<'_>,
+        call: &Call,
+        traced: &Traced,
+        result: ToolResult,
+    ) -> Answer {
         let tool = &call.definition;
         let ToolResult { mut value, beside, blobs, warnings, .. } = result;
         for blob in &blobs {
@@ -30,12 +36,10 @@ impl Inner {
             );
             return Err(ToolError::new(ToolErrorCode::Upstream, message));
         }
-        let mut context = self.context();
-        context.add(&tool.server, &tool.name, &text);
+        self.note(traced, &value);
         for said in &beside {
-            context.add(&tool.server, &tool.name, &said.to_string());
+            self.note(traced, said);
         }
-        drop(context);
         attempt.beside = beside;
         Ok(text)
     }

@@ -12,6 +12,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use url::Url;
 
+use crate::ledger::LabelConfig;
+
 use super::expand::{Expanded, Variables};
 use super::text::Redactor;
 
@@ -44,6 +46,8 @@ pub struct ServerConfig {
     pub connect_timeout: Duration,
     /// The protocol era to speak; `None` finds out.
     pub era: Option<Era>,
+    /// Where its data may go, and where what it is given goes. Only the ledger reads them.
+    pub labels: LabelConfig,
     /// Things about the entry that a person should know. They do not stop it from working.
     pub warnings: Vec<String>,
     pub(super) redactor: Redactor,
@@ -115,6 +119,7 @@ impl ServerConfig {
             tool_timeouts: BTreeMap::new(),
             connect_timeout: DEFAULT_CONNECT_TIMEOUT,
             era: None,
+            labels: LabelConfig::default(),
             warnings: Vec::new(),
             redactor,
         }
@@ -165,6 +170,7 @@ impl ServerConfig {
                 &mut warnings,
             ),
             era: raw.era,
+            labels: raw.labels.unwrap_or_default(),
             warnings,
             redactor: Redactor::new(secrets),
         })
@@ -182,6 +188,7 @@ impl fmt::Debug for ServerConfig {
             .field("tool_timeouts", &self.tool_timeouts)
             .field("connect_timeout", &self.connect_timeout)
             .field("era", &self.era)
+            .field("labels", &self.labels)
             .field("warnings", &self.warnings)
             .finish_non_exhaustive()
     }
@@ -267,6 +274,7 @@ pub(super) struct RawServer {
     #[serde(alias = "connect_timeout")]
     connect_timeout: Option<Time>,
     era: Option<Era>,
+    labels: Option<LabelConfig>,
     #[serde(flatten)]
     rest: BTreeMap<String, Value>,
 }

@@ -11,9 +11,8 @@ const COMPARED: usize = 8;
 impl WordPlaces {
     pub(super) fn of(text: &str) -> Self {
         // Texts are bounded far below 4 GiB; what lay beyond would not be found, which is the strict side.
-        let mut places: Vec<(u32, u32)> = words(text)
-            .filter_map(|(start, word)| Some((hash(word), u32::try_from(start).ok()?)))
-            .collect();
+        let mut places: Vec<(u32, u32)> =
+            words(text).filter_map(|(start, word)| Some((hash(word), u32::try_from(start).ok()?))).collect();
         places.sort_unstable();
         Self(places)
     }

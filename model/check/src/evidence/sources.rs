@@ -158,6 +158,13 @@ impl Source {
         self.folded.text()
     }
 
+    /// The place in the result as it was added that a place of the folded text comes from; its end, for
+    /// text that was encoded.
+    pub fn original(&self, at: usize) -> usize {
+        let end = || self.folded.original(self.decoded_from).unwrap_or(usize::MAX);
+        if self.is_decoded(at) { end() } else { self.folded.original(at).unwrap_or_else(end) }
+    }
+
     /// Whether this place is in text that nobody could read as it stood.
     pub fn is_decoded(&self, at: usize) -> bool {
         at >= self.decoded_from

@@ -1,0 +1,119 @@
+//! One answer for many like calls: the same tool, the same places, up to a number. What does not fit
+//! the group is asked about by itself.
+
+use serde_json::{Map, Value};
+
+use crate::policy::ArgumentFact;
+
+/// Most calls that one answer covers.
+pub const MOST: u32 = 200;
+
+/// What calls have in common that one answer may cover: the tool, its definition, the policy, and where
+/// the call reaches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Likeness {
+    /// `server/tool`.
+    pub tool: String,
+    /// Of the tool's definition.
+    pub definition_sha256: String,
+    /// Of the policy.
+    pub policy_version: String,
+    /// For each argument with authority its place: the folder of a path, else the value itself.
+    pub places: Vec<(String, String)>,
+    /// The codes of the reasons why it is asked about.
+    pub reasons: Vec<String>,
+}
+
+impl Likeness {
+    /// What the calls are like, for people: `path in /tmp/a, mode is fast`.
+    pub fn describe(&self) -> String {
+        let place = |(path, place): &(String, String)| {
+            let name = path.trim_start_matches('/');
+            if place.ends_with('/') { format!("{name} in {place}") } else { format!("{name} is {place}") }
+        };
+        self.places.iter().map(place).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The places that a call reaches.
+pub fn places(arguments: &[ArgumentFact], raw: &Map<String, Value>) -> Vec<(String, String)> {
+    let place = |argument: &ArgumentFact| {
+        // The value as it would be sent, not as it was put straight: what is hidden in it must not fit.
+        let sent = raw_text(raw, &argument.path).unwrap_or_else(|| argument.value.clone());
+        let folder = sent.rfind('/').filter(|_| !sent.contains("://") && !climbs(&sent));
+        let place = folder.map_or(sent.as_str(), |at| &sent[..=at]).to_owned();
+        (argument.path.clone(), place)
+    };
+    arguments.iter().filter(|argument| argument.authority).map(place).collect()
+}
+
+fn climbs(path: &str) -> bool {
+    path.split(['/', '\\']).any(|part| part == ".." || part.contains('%'))
+}
+
+fn raw_text(raw: &Map<String, Value>, pointer: &str) -> Option<String> {
+    let (first, rest) = pointer.strip_prefix('/')?.split_once('/').map_or_else(
+        || (pointer.strip_prefix('/').unwrap_or_default(), String::new()),
+        |(first, rest)| (first, format!("/{rest}")),
+    );
+    let first = first.replace("~1", "/").replace("~0", "~");
+    raw.get(&first)?.pointer(&rest)?.as_str().map(str::to_owned)
+}
+
+/// The groups that a person has approved in this run.
+#[derive(Debug, Default)]
+pub struct Groups(Vec<(Likeness, u32)>);
+
+impl Groups {
+    /// Opens a group for this many more calls.
+    pub fn approve(&mut self, likeness: Likeness, calls: u32) {
+        self.0.push((likeness, calls.min(MOST)));
+    }
+
+    /// Uses up one call of a group that fits, if there is one.
+    pub fn take(&mut self, likeness: &Likeness) -> bool {
+        let group = self.0.iter_mut().find(|(group, left)| *left > 0 && group == likeness);
+        group.map(|(_, left)| *left -= 1).is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use postern_check::evidence::Origin;
+    use serde_json::json;
+
+    use super::*;
+
+    fn likeness(path: &str) -> Likeness {
+        let raw = json!({"source": path, "note": "x"});
+        let fact = |path: &str, value: &str, authority| ArgumentFact {
+            path: path.into(),
+            value: value.into(),
+            authority,
+            origin: Origin::Field,
+            from: Vec::new(),
+        };
+        let facts = [fact("/source", path, true), fact("/note", "x", false)];
+        Likeness {
+            tool: "fs/move".into(),
+            definition_sha256: "d".into(),
+            policy_version: "p".into(),
+            places: places(&facts, raw.as_object().unwrap()),
+            reasons: vec!["unsafe".into()],
+        }
+    }
+
+    #[test]
+    fn a_group_is_one_folder_and_a_number() {
+        let mut groups = Groups::default();
+        assert!(!groups.take(&likeness("/tmp/a")));
+        groups.approve(likeness("/tmp/a"), 2);
+        assert!(groups.take(&likeness("/tmp/b")));
+        for outlier in ["/tmp2/a", "/tmp/deep/a", "/tmp/../etc/a", "/tmp/%2e%2e/a", "a", "https://tmp/a"] {
+            assert!(!groups.take(&likeness(outlier)), "{outlier}");
+        }
+        assert!(groups.take(&likeness("/tmp/c")));
+        assert!(!groups.take(&likeness("/tmp/d")), "used up");
+        assert_eq!(likeness("/tmp/a").describe(), "source in /tmp/");
+    }
+}

@@ -1,0 +1,149 @@
+//! Step 5: what is known of a call. Where its values came from, what is in them, what its server and
+//! tool are labelled with: everything that the policy decides with, put together in one place.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, PoisonError};
+
+use postern_check::evidence::Evidence;
+use postern_check::{Action, Check, Facts};
+use serde_json::{Map, Value};
+
+use super::Inner;
+use crate::ledger::{Acts, Labelled, Provenance, Subject, label};
+use crate::policy::{CallFacts, Finding, Sink};
+use crate::upstream::{ServerConfig, ToolDefinition};
+use crate::{ToolError, ToolErrorCode};
+
+/// Reading this much for the first time is done beside the runtime's own threads.
+const LONG: usize = 64 << 10;
+
+/// A call that has been looked into.
+pub(super) struct Traced {
+    pub(super) facts: CallFacts,
+    pub(super) labelled: Labelled,
+    /// Its values are the user's own: what it fetches is what the request pointed at.
+    pub(super) asked: bool,
+    /// What the guard is asked.
+    pub(super) check: Check,
+}
+
+impl Inner {
+    /// Puts together what is known of a call, without the guard.
+    pub(super) async fn trace(
+        &self,
+        number: u32,
+        definition: &Arc<ToolDefinition>,
+        arguments: &Map<String, Value>,
+    ) -> Result<Traced, ToolError> {
+        let action =
+            Action { tool: format!("{}.{}", definition.server, definition.name), args: arguments.clone() };
+        let evidence = self.evidence(definition, &action).await?;
+        let ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
+
+        // Tools of this very process have no configuration: whoever put them there trusts them.
+        let config = self.parts.upstreams.config(&definition.server);
+        let trusted = config.is_none_or(|config| config.trusted);
+        let targets: Vec<&str> =
+            evidence.leaves.iter().filter(|leaf| leaf.authority).map(|leaf| leaf.value.as_str()).collect();
+        let labelled = label(config.map(|config| &config.labels), trusted, definition, &targets);
+        let acts = Acts::of(definition, trusted);
+        let outside = acts.outside || labelled.labels.sink == Sink::Public;
+
+        let subject = Subject { labels: labelled.labels, sink_stated: labelled.sink_stated, outside };
+        let mut findings = ledger.findings(&evidence, subject);
+        if acts.contradicted {
+            let message = "its server calls it read-only, and its name says that it changes something";
+            findings.push(Finding::new("hint-contradicted", message));
+        }
+        let names_target = Facts::of(&action, None).names_target || !targets.is_empty();
+        let facts = CallFacts {
+            agent: self.parts.agent.clone(),
+            server: definition.server.clone(),
+            tool: definition.name.clone(),
+            profile: self.parts.profile.clone(),
+            read_only: acts.read_only,
+            outside,
+            labels: labelled.labels,
+            arguments: ledger.arguments(&evidence),
+            findings,
+            trigger: ledger.trigger(),
+            calls: number,
+            names_target,
+            side_effects: acts.side_effects,
+            scores: None,
+            thresholds: self.parts.thresholds,
+        };
+        let check = Check {
+            action,
+            intent: self.parts.intent.clone(),
+            trigger: facts.trigger,
+            constraints: self.parts.constraints.clone(),
+            context: ledger.context(&evidence),
+        };
+        Ok(Traced { facts, labelled, asked: ledger.asked(&evidence), check })
+    }
+
+    /// Where the values came from. What nobody has read yet is read now.
+    async fn evidence(&self, definition: &ToolDefinition, action: &Action) -> Result<Evidence, ToolError> {
+        let unread = self.ledger.lock().unwrap_or_else(PoisonError::into_inner).unread();
+        let mut evidence = if unread > LONG {
+            let (ledger, action) = (Arc::clone(&self.ledger), action.clone());
+            let read = move || ledger.lock().unwrap_or_else(PoisonError::into_inner).evidence(&action);
+            tokio::task::spawn_blocking(read).await.map_err(|_| {
+                let message = format!("{}: the origins of its values cannot be found out", definition.id());
+                ToolError::new(ToolErrorCode::Blocked, message)
+            })?
+        } else {
+            self.ledger.lock().unwrap_or_else(PoisonError::into_inner).evidence(action)
+        };
+        let config = self.parts.upstreams.config(&definition.server);
+        let named = authority_names(definition, config);
+        for leaf in &mut evidence.leaves {
+            let name = leaf.path.split('/').nth(1).unwrap_or_default();
+            leaf.authority |= named.contains(name);
+        }
+        Ok(evidence)
+    }
+
+    /// Notes what a call gave, also when that is an error with the server's words in it.
+    pub(super) fn note(&self, traced: &Traced, value: &Value) {
+        let from = Provenance {
+            server: &traced.facts.server,
+            tool: &traced.facts.tool,
+            labels: traced.labelled.labels,
+            stated: traced.labelled.holds_stated,
+            asked: traced.asked,
+        };
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner).add_result(&from, value);
+    }
+}
+
+/// Arguments that decide whom or what a call reaches, by what the configuration and the schema say;
+/// those that are named so are known without it.
+fn authority_names<'a>(tool: &'a ToolDefinition, config: Option<&'a ServerConfig>) -> BTreeSet<&'a str> {
+    let own = config.and_then(|config| config.labels.tool(&tool.name));
+    let mut names: BTreeSet<&str> =
+        own.map(|own| own.authority.iter().map(String::as_str).collect()).unwrap_or_default();
+    if let Some(properties) = tool.input_schema["properties"].as_object() {
+        let formatted = |schema: &Value| {
+            let format = schema["format"].as_str().or_else(|| schema["items"]["format"].as_str());
+            matches!(
+                format,
+                Some(
+                    "email"
+                        | "idn-email"
+                        | "uri"
+                        | "iri"
+                        | "uri-reference"
+                        | "hostname"
+                        | "idn-hostname"
+                        | "ipv4"
+                        | "ipv6"
+                )
+            )
+        };
+        names
+            .extend(properties.iter().filter(|(_, schema)| formatted(schema)).map(|(name, _)| name.as_str()));
+    }
+    names
+}

@@ -1,0 +1,152 @@
+//! What is to be said of a call's values: whose they are where they decide something, and which data
+//! goes where.
+
+use postern_check::evidence::{Evidence, Kind, Leaf, Origin, Piece};
+
+use super::{Entry, Ledger};
+use crate::policy::{ArgumentFact, Finding, Holds, Labels, Sink};
+
+/// An order at least this strong is one that somebody planted, also where the user pointed at the text;
+/// a weaker one may be a plain request between people.
+const PLANTED: f32 = 2.5;
+/// Fewer letters and digits than this stand everywhere by chance.
+const SHORT: usize = 3;
+
+/// The call that is spoken of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Subject {
+    pub(crate) labels: Labels,
+    /// The configuration says that it is a public sink.
+    pub(crate) sink_stated: bool,
+    /// It sends something out or cannot be taken back.
+    pub(crate) outside: bool,
+}
+
+impl Ledger {
+    /// Every leaf with its origin.
+    pub(crate) fn arguments(&self, evidence: &Evidence) -> Vec<ArgumentFact> {
+        let fact = |leaf: &Leaf| {
+            let places = leaf.pieces.iter().flat_map(|piece| [piece.place, piece.order_place]).flatten();
+            let mut from: Vec<String> =
+                places.filter_map(|place| self.from(place.result)).map(|entry| entry.from.clone()).collect();
+            from.sort();
+            from.dedup();
+            ArgumentFact {
+                path: leaf.path.clone(),
+                value: leaf.value.clone(),
+                authority: leaf.authority,
+                origin: leaf.origin(),
+                from,
+            }
+        };
+        evidence.leaves.iter().map(fact).collect()
+    }
+
+    /// What the origins of its values say against a call.
+    pub(crate) fn findings(&self, evidence: &Evidence, subject: Subject) -> Vec<Finding> {
+        let mut out: Vec<Finding> = evidence
+            .leaves
+            .iter()
+            .filter(|leaf| leaf.authority)
+            .filter_map(|leaf| leaf.pieces.iter().filter_map(|piece| self.authority(leaf, piece)).next())
+            .collect();
+        let ruled = |leaf: &&Leaf| {
+            leaf.authority
+                && leaf
+                    .pieces
+                    .iter()
+                    .any(|piece| piece.domain == postern_check::evidence::DomainRule::Outside)
+        };
+        out.extend(evidence.leaves.iter().filter(ruled).map(|leaf| {
+            Finding::at(
+                "domain-outside",
+                &leaf.path,
+                format!("{}: not a domain that the rules name", leaf.key),
+            )
+        }));
+        out.extend(self.flows(evidence, subject));
+        if self.incomplete() {
+            out.push(Finding::new(
+                "context-incomplete",
+                "the run has read more than is kept to compare with",
+            ));
+        }
+        out
+    }
+
+    /// Whether the request pointed at the result that this call fetches: its arguments are the user's.
+    pub(crate) fn asked(&self, evidence: &Evidence) -> bool {
+        evidence.leaves.iter().flat_map(|leaf| &leaf.pieces).any(|piece| {
+            let says = piece.text.chars().filter(|c| c.is_alphanumeric()).count() >= SHORT;
+            says && !matches!(piece.kind, Kind::Number | Kind::Date)
+                && matches!(piece.origin, Origin::User | Origin::Constraint)
+        })
+    }
+
+    fn authority(&self, leaf: &Leaf, piece: &Piece) -> Option<Finding> {
+        let letters = piece.text.chars().filter(|c| c.is_alphanumeric()).count();
+        if piece.lookalike {
+            let message = format!("{}: looks like another value and is not the same", leaf.key);
+            return Some(Finding::at("authority-look-alike", &leaf.path, message));
+        }
+        if letters < SHORT || piece.kind == Kind::Date {
+            return None;
+        }
+        let place = piece.order_place.or(piece.place)?;
+        let entry = self.from(place.result)?;
+        let said = |code, how: &str| {
+            Some(Finding::at(code, &leaf.path, format!("{}: {how} of {}", leaf.key, entry.from)))
+        };
+        match piece.origin {
+            Origin::Order if piece.ordered >= PLANTED => {
+                said("authority-order", "stands only where text gives orders, in a result")
+            }
+            Origin::Order | Origin::Prose if !entry.asked => {
+                said("authority-prose", "comes from text that somebody wrote, in a result")
+            }
+            _ => None,
+        }
+    }
+
+    fn flows(&self, evidence: &Evidence, subject: Subject) -> Vec<Finding> {
+        if subject.labels.sink == Sink::None {
+            return Vec::new();
+        }
+        // Where the user sends something is the user's affair, unless the configuration says otherwise.
+        let chosen = evidence.leaves.iter().filter(|leaf| leaf.authority && !leaf.pieces.is_empty());
+        let chosen: Vec<bool> = chosen
+            .map(|leaf| {
+                matches!(leaf.origin(), Origin::User | Origin::Constraint | Origin::Trusted | Origin::Literal)
+            })
+            .collect();
+        let chosen = !chosen.is_empty() && chosen.iter().all(|&chosen| chosen);
+        let public = subject.labels.sink == Sink::Public;
+        let code = |holds: Holds, stated: bool| match (holds, public) {
+            (Holds::Secret, true) => Some("secret-to-public"),
+            (Holds::Secret, false) => subject.outside.then_some("secret-outward"),
+            (Holds::Private, true) if stated && subject.sink_stated => Some("private-to-public"),
+            (Holds::Private, true) if !chosen => Some("private-outward"),
+            _ => None,
+        };
+        let mut out: Vec<Finding> = self
+            .flows
+            .of(evidence)
+            .into_iter()
+            .filter_map(|flow| {
+                let entry: &Entry = self.from(flow.entry)?;
+                let code = code(flow.holds, flow.stated)?;
+                let what = if flow.holds == Holds::Secret { "secret" } else { "private" };
+                let where_to = if public { "where others can read it" } else { "out" };
+                Some(Finding::at(code, flow.path, format!("{what} data of {} goes {where_to}", entry.from)))
+            })
+            .collect();
+        // Nobody can say what is in data that had no room.
+        if let Some(holds) = self.flows.overflowed().max(self.forgotten)
+            && let Some(code) =
+                code(holds, false).or_else(|| (public && holds > Holds::Public).then_some("private-outward"))
+        {
+            out.push(Finding::new(code, "the run has read more private data than can be compared"));
+        }
+        out
+    }
+}
