@@ -37,17 +37,15 @@ impl Server {
         Self::stdio([binary("postern-test-server").display().to_string()])
     }
 
+    /// `postern-test-server` in a part: see its `story` for what a story looks like.
+    pub fn story(folder: &Path, story: &Value) -> Self {
+        let path = write_numbered(folder, "story", story);
+        Self::test().args(["--story", path.to_str().expect("UTF-8")])
+    }
+
     /// `postern-odd-server`, which follows `plan`, a file that lies in `folder`.
     pub fn odd(folder: &Path, plan: &Value) -> Self {
-        let mut number = 0;
-        let path = loop {
-            let path = folder.join(format!("plan-{number}.json"));
-            if !path.exists() {
-                break path;
-            }
-            number += 1;
-        };
-        std::fs::write(&path, plan.to_string()).unwrap();
+        let path = write_numbered(folder, "plan", plan);
         Self::stdio([binary("postern-odd-server").display().to_string(), path.display().to_string()])
     }
 
@@ -56,6 +54,21 @@ impl Server {
         let mut words = real_server(name)?;
         words.extend(arguments.into_iter().map(Into::into));
         Some(Self::stdio(words))
+    }
+
+    /// What the user has said about it: `labels`, as in the configuration.
+    #[must_use]
+    pub fn labels(mut self, labels: &str) -> Self {
+        let labels: toml::Table = toml::from_str(labels).expect("TOML");
+        self.table.insert("labels".into(), labels.into());
+        self
+    }
+
+    /// Its own words may be believed.
+    #[must_use]
+    pub fn trusted(mut self) -> Self {
+        self.table.insert("trusted".into(), true.into());
+        self
     }
 
     /// Adds arguments.
@@ -116,6 +129,14 @@ impl Server {
     pub(crate) fn into_toml(self) -> toml::Value {
         self.table.into()
     }
+}
+
+/// Writes a document under a name that is free.
+fn write_numbered(folder: &Path, name: &str, document: &Value) -> PathBuf {
+    let mut paths = (0..).map(|number| folder.join(format!("{name}-{number}.json")));
+    let path = paths.find(|path| !path.exists()).expect("numbers do not end");
+    std::fs::write(&path, document.to_string()).unwrap();
+    path
 }
 
 /// What a `postern-test-server` was asked.

@@ -1,4 +1,4 @@
-//! `postern-test-server [--http PORT] [--tools N]`: a well-behaved MCP server on rmcp, with one tool
+//! `postern-test-server [--http PORT] [--tools N] [--story FILE]`: a well-behaved MCP server on rmcp, with one tool
 //! for each kind of answer that a host has to cope with. Its tools do what they are asked, at once,
 //! and write down that they were asked: see `log`.
 //!
@@ -6,6 +6,7 @@
 
 mod answers;
 mod log;
+mod story;
 mod tools;
 
 use std::error::Error;
@@ -163,6 +164,11 @@ async fn serve() -> Result<(), Box<dyn Error>> {
         match flag.as_str() {
             "--http" => port = Some(value.parse::<u16>()?),
             "--tools" => extra_tools = value.parse()?,
+            "--story" => {
+                let server = story::StoryServer::read(&value, Log::from_env())?;
+                server.serve(stdio_pipes()).await?.waiting().await?;
+                return Ok(());
+            }
             _ => return Err(format!("no such flag: {flag}").into()),
         }
     }
