@@ -21,6 +21,7 @@ mod postern;
 mod process;
 mod run;
 mod server;
+pub mod stage;
 pub mod words;
 
 pub use binaries::{binary, real_server, workspace_root};
