@@ -61,6 +61,12 @@ pub struct GateParts {
     pub grants: Grants,
     /// The run's limits.
     pub limits: Limits,
+    /// On whose behalf the run acts.
+    pub agent: crate::policy::Agent,
+    /// The run's profile, if it has one.
+    pub profile: Option<String>,
+    /// What decides from all that is known of a call.
+    pub policy: crate::policy::Policy,
     /// When scores mean asking and blocking.
     pub thresholds: Thresholds,
     /// The model. None: the embedder has decided to run without one.
