@@ -70,6 +70,32 @@ pub enum Error {
     /// The guard cannot be asked.
     #[error("the guard is not available: {0}")]
     Guard(String),
+    /// A policy cannot be read, means nothing, or has a rule that can never apply.
+    #[error("{path}:{line}:{column}: {message}{shown}", path = path.display(), shown = shown(*line, *column, excerpt))]
+    Policy {
+        /// The file, or the name of the default policy.
+        path: PathBuf,
+        /// From 1.
+        line: usize,
+        /// In characters, from 1.
+        column: usize,
+        /// What is wrong.
+        message: String,
+        /// The line; empty if there is none.
+        excerpt: String,
+        /// What to write instead.
+        hint: Option<String>,
+    },
+    /// A run cannot be one of the profile that it was to be.
+    #[error("{message}")]
+    Profile {
+        /// A stable name: `profile-unknown`, `profile-refused`.
+        code: &'static str,
+        /// What is wrong.
+        message: String,
+        /// What to do instead.
+        hint: Option<String>,
+    },
     /// A record does not exist or is damaged.
     #[error("record {run}: {message}")]
     Record {
@@ -86,12 +112,13 @@ impl Error {
         match self {
             Self::Config { .. } => "config-invalid",
             Self::Setting(_) => "setting-invalid",
-            Self::Script { code, .. } | Self::Check { code, .. } => code,
+            Self::Script { code, .. } | Self::Check { code, .. } | Self::Profile { code, .. } => code,
             Self::Io { .. } => "io",
             Self::RunnerMissing { .. } => "runner-missing",
             Self::Component { .. } => "component-invalid",
             Self::Sandbox(_) => "sandbox-failed",
             Self::Guard(_) => "guard-unavailable",
+            Self::Policy { .. } => "policy-invalid",
             Self::Record { .. } => "record-invalid",
         }
     }
@@ -99,7 +126,7 @@ impl Error {
     /// What to do about it, for people.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::Script { hint, .. } => hint.clone(),
+            Self::Script { hint, .. } | Self::Policy { hint, .. } | Self::Profile { hint, .. } => hint.clone(),
             Self::RunnerMissing { .. } => {
                 Some("run `cargo xtask setup` in the source tree, or set POSTERN_RUNNERS".into())
             }
@@ -113,6 +140,16 @@ impl Error {
             | Self::Record { .. } => None,
         }
     }
+}
+
+/// The line of a file, and a mark below the column.
+fn shown(line: usize, column: usize, excerpt: &str) -> String {
+    if excerpt.is_empty() {
+        return String::new();
+    }
+    let number = line.to_string();
+    let mark = " ".repeat(column.saturating_sub(1));
+    format!("\n {number} | {}\n {} | {mark}^", excerpt.replace('\t', " "), " ".repeat(number.len()))
 }
 
 /// What this crate's functions give back.

@@ -1,5 +1,6 @@
 //! What an embedder sees: a [`Host`] runs [`Script`]s and gives [`Report`]s.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -7,12 +8,12 @@ use postern_check::Thresholds;
 use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 
-use crate::approval::{ApprovalMode, Approver, NobodyApproves, Sealer, TerminalApprover};
+use crate::approval::{ApprovalMode, Approver, DeniesAll, NobodyApproves, Sealer, TerminalApprover};
 use crate::conclude::{self, Preparation};
-use crate::config::Config;
+use crate::config::{Approvals, Config, Profile, profiles};
 use crate::gate::{Gate, GateParts, Grants, Observer, Pattern};
 use crate::guard::{Guard, WorkerGuard};
-use crate::policy::{Agent, Policy};
+use crate::policy::{Agent, Known, Policy};
 use crate::record::{Closing, Manifest, Record};
 use crate::report::Report;
 use crate::sandbox::{
@@ -44,21 +45,49 @@ pub struct Host {
     sandbox: Sandbox,
     upstreams: Upstreams,
     guard: Option<Arc<dyn Guard>>,
-    approver: Arc<dyn Approver>,
     sealer: Arc<Sealer>,
     settings: Arc<Settings>,
 }
 
 /// What of the configuration applies to every run.
 struct Settings {
-    grants: Grants,
-    limits: Limits,
-    thresholds: Thresholds,
-    policy: Arc<Policy>,
+    /// Of runs without a profile.
+    plain: Conditions,
+    profiles: BTreeMap<String, (Profile, Conditions)>,
+    /// The profile of scripts that name none.
+    profile: Option<String>,
     agent: Agent,
+    thresholds: Thresholds,
     approval_time: std::time::Duration,
     records: Option<PathBuf>,
     config_sha256: String,
+}
+
+/// Under what a run happens: as configured, or as a profile narrows it.
+struct Conditions {
+    grants: Grants,
+    limits: Limits,
+    approver: Arc<dyn Approver>,
+    policy: Policy,
+}
+
+impl Conditions {
+    fn narrowed(&self, name: &str, profile: &Profile, policy: Policy) -> Result<Self> {
+        let limits = profile.limits(&self.limits);
+        let limits = limits.map_err(|e| Error::Setting(format!("profiles.{name}: {e}")))?;
+        let approver: Arc<dyn Approver> = match profile.approvals {
+            Approvals::Ask => Arc::clone(&self.approver),
+            Approvals::Never => Arc::new(NobodyApproves),
+            Approvals::Deny => {
+                Arc::new(DeniesAll::new(format!("the profile {name} refuses what a person would have to approve")))
+            }
+        };
+        let grants = match profile.patterns()? {
+            Some(patterns) => self.grants.clone().within(patterns),
+            None => self.grants.clone(),
+        };
+        Ok(Self { grants, limits, approver, policy })
+    }
 }
 
 /// Puts a [`Host`] together.
@@ -69,6 +98,7 @@ pub struct HostBuilder {
     approver: Option<Arc<dyn Approver>>,
     local: Vec<(String, Arc<dyn LocalServer>)>,
     records: Option<PathBuf>,
+    profile: Option<String>,
 }
 
 impl HostBuilder {
@@ -101,6 +131,13 @@ impl HostBuilder {
         self
     }
 
+    /// The profile of scripts that name none.
+    #[must_use]
+    pub fn profile(mut self, name: impl Into<String>) -> Self {
+        self.profile = Some(name.into());
+        self
+    }
+
     /// No records: nothing about a run outlives it.
     #[must_use]
     pub fn without_records(mut self) -> Self {
@@ -118,25 +155,46 @@ impl HostBuilder {
     /// The host. Starts nothing yet.
     ///
     /// # Errors
-    /// If the configuration makes no sense, or the platform cannot run the sandbox.
+    /// If the configuration or a policy makes no sense, or the platform cannot run the sandbox.
     pub fn build(self) -> Result<Host> {
         self.config.validate()?;
+        if let Some(name) = &self.profile {
+            self.config.profile(name)?;
+        }
+        let mut known = Known::servers(self.config.servers.keys());
+        for (name, server) in &self.local {
+            known = known.with_tools(name, server.tools().into_iter().map(|tool| tool.name));
+        }
         let mut grants = self.config.grants()?;
         if self.config.allow_tools.is_empty() {
             let local = self.local.iter().map(|(name, _)| Pattern::parse(&format!("{name}/*")));
             grants = grants.with(local.collect::<Result<_>>()?);
         }
-        let settings = Settings {
+        let plain = Conditions {
             grants,
             limits: self.config.limits.clone(),
-            thresholds: self.config.guard.thresholds,
-            policy: Arc::new(self.config.policy()?),
+            approver: self.approver.unwrap_or_else(|| default_approver(self.config.approval.mode)),
+            policy: self.config.compile_policy(None, &known)?,
+        };
+        let mut profiles = BTreeMap::new();
+        for (name, profile) in &self.config.profiles {
+            let policy = match profile.policy {
+                Some(_) => self.config.compile_policy(Some(name), &known)?,
+                None => plain.policy.clone(),
+            };
+            let conditions = plain.narrowed(name, profile, policy)?;
+            profiles.insert(name.clone(), (profile.clone(), conditions));
+        }
+        let settings = Settings {
+            plain,
+            profiles,
+            profile: self.profile,
             agent: self.config.agent.clone(),
+            thresholds: self.config.guard.thresholds,
             approval_time: self.config.approval.timeout,
             records: self.records,
             config_sha256: self.config.digest(),
         };
-        let approver = self.approver.unwrap_or_else(|| default_approver(self.config.approval.mode));
         let most = usize::try_from(self.config.limits.max_result_bytes).unwrap_or(usize::MAX);
         let mut upstreams = Upstreams::builder().with_servers(self.config.servers).max_result_bytes(most);
         for (name, server) in self.local {
@@ -146,7 +204,6 @@ impl HostBuilder {
             sandbox: Sandbox::new(self.runners)?,
             upstreams: upstreams.build(),
             guard: self.guard,
-            approver,
             sealer: Arc::new(Sealer::new().map_err(|e| Error::Sandbox(format!("no random bytes: {e}")))?),
             settings: Arc::new(settings),
         })
@@ -169,6 +226,7 @@ pub struct Script {
     intent: String,
     constraints: Vec<String>,
     inputs: Vec<PathBuf>,
+    profile: Option<String>,
     cancel: CancellationToken,
     observer: Option<Observer>,
 }
@@ -183,6 +241,7 @@ impl Script {
             intent: String::new(),
             constraints: Vec::new(),
             inputs: Vec::new(),
+            profile: None,
             cancel: CancellationToken::new(),
             observer: None,
         }
@@ -223,6 +282,13 @@ impl Script {
         self
     }
 
+    /// The class of job that this is; it must be one of the configuration's profiles.
+    #[must_use]
+    pub fn profile(mut self, name: impl Into<String>) -> Self {
+        self.profile = Some(name.into());
+        self
+    }
+
     /// Ends the run when it is cancelled.
     #[must_use]
     pub fn cancel(mut self, cancel: CancellationToken) -> Self {
@@ -258,6 +324,7 @@ impl Host {
             approver: None,
             local: Vec::new(),
             records: Some(records),
+            profile: None,
         }
     }
 
@@ -276,9 +343,14 @@ impl Host {
         self.guard.as_ref()
     }
 
-    /// The tools that runs may call.
+    /// The tools that runs without a profile may call.
     pub fn grants(&self) -> &Grants {
-        &self.settings.grants
+        &self.settings.plain.grants
+    }
+
+    /// The policy of runs without a profile.
+    pub fn policy(&self) -> &Policy {
+        &self.settings.plain.policy
     }
 
     /// Ends the servers in order. Without this they end with the process.
@@ -304,12 +376,17 @@ impl Host {
     /// [`Report`].
     pub async fn run(&self, script: Script) -> Result<Report> {
         let run = uuid::Uuid::now_v7().to_string();
+        let profile = script.profile.as_deref().or(self.settings.profile.as_deref());
+        let conditions = self.settings.conditions(profile)?;
         let prepared = Preparation::of(&script.text, script.language, &script.name);
+        if let Some(name) = profile {
+            self.settings.admit(name, &prepared, &script.inputs)?;
+        }
         let runner = self.sandbox.runners().javascript(&self.sandbox)?;
         let inputs: Vec<Input> = script.inputs.iter().map(|path| Input::new(path)).collect::<Result<_>>()?;
-        let manifest = self.manifest(&run, &script, &prepared, &runner, &inputs);
+        let manifest = self.manifest(&run, &script, &prepared, &runner, &inputs, conditions);
         let (record, out) = self.begin_record(&manifest, &script.text)?;
-        let limits = &self.settings.limits;
+        let limits = &conditions.limits;
         let workspace = Workspace::create(out.path(), &inputs, limits)?;
         let clock = Arc::new(RunClock::default());
         let stop = script.cancel.child_token();
@@ -318,16 +395,16 @@ impl Host {
             intent: script.intent.clone(),
             constraints: script.constraints.clone(),
             script: script.text.clone(),
-            agent: self.settings.agent.clone(),
-            profile: None,
-            policy: Arc::clone(&self.settings.policy),
             sealer: Arc::clone(&self.sealer),
             stop: stop.clone(),
-            grants: self.settings.grants.clone(),
+            grants: conditions.grants.clone(),
             limits: limits.clone(),
+            agent: self.settings.agent.clone(),
+            profile: profile.map(str::to_owned),
+            policy: conditions.policy.clone(),
             thresholds: self.settings.thresholds,
             guard: self.guard.clone(),
-            approver: Arc::clone(&self.approver),
+            approver: Arc::clone(&conditions.approver),
             approval_time: self.settings.approval_time,
             upstreams: self.upstreams.clone(),
             record: record.clone(),
@@ -338,7 +415,7 @@ impl Host {
 
         let finished = match &prepared {
             Preparation::Ready(prepared) => {
-                self.start_beside(&prepared.source);
+                self.start_beside(&prepared.source, &conditions.grants);
                 let door: Arc<dyn Door> = Arc::new(gate.clone());
                 let job = Job {
                     source: &prepared.source,
@@ -364,14 +441,14 @@ impl Host {
 
     /// A script that may call tools will soon need the guard and the servers it names: they start
     /// while the script does. One that calls none pays for neither.
-    fn start_beside(&self, source: &str) {
+    fn start_beside(&self, source: &str, grants: &Grants) {
         if !source.contains("tools.") && !source.contains("tools[") && !source.contains("callTool") {
             return;
         }
         let named: Vec<&str> = self
             .upstreams
             .server_names()
-            .filter(|name| self.settings.grants.any_of(name) && source.contains(name))
+            .filter(|name| grants.any_of(name) && source.contains(name))
             .collect();
         if named.is_empty() {
             return;
@@ -389,6 +466,7 @@ impl Host {
         prepared: &Preparation,
         runner: &CompiledRunner,
         inputs: &[Input],
+        conditions: &Conditions,
     ) -> Manifest {
         Manifest {
             run: run.to_owned(),
@@ -402,9 +480,9 @@ impl Host {
             config_sha256: self.settings.config_sha256.clone(),
             intent: script.intent.clone(),
             constraints: script.constraints.clone(),
-            allow_tools: self.settings.grants.patterns(),
+            allow_tools: conditions.grants.patterns(),
             inputs: inputs.iter().map(|input| input.name.clone()).collect(),
-            limits: self.settings.limits.clone(),
+            limits: conditions.limits.clone(),
         }
     }
 
@@ -425,6 +503,42 @@ impl Host {
                 Ok((None, Out::Temporary(out)))
             }
         }
+    }
+}
+
+impl Settings {
+    fn conditions(&self, profile: Option<&str>) -> Result<&Conditions> {
+        let Some(name) = profile else { return Ok(&self.plain) };
+        let names = self.profiles.keys().map(String::as_str);
+        let (_, conditions) = self.profiles.get(name).ok_or_else(|| profiles::unknown(name, names))?;
+        Ok(conditions)
+    }
+
+    /// Whether a script of this kind with these inputs may be run under the profile. A text that is no
+    /// script is let through: its run says so better.
+    fn admit(&self, name: &str, prepared: &Preparation, inputs: &[PathBuf]) -> Result<()> {
+        let Some((profile, _)) = self.profiles.get(name) else { return Ok(()) };
+        let refused = |message: String, hint: String| Error::Profile {
+            code: "profile-refused",
+            message,
+            hint: Some(hint),
+        };
+        if let Preparation::Ready(prepared) = prepared
+            && !profile.admits_language(prepared.language)
+        {
+            let all = profile.languages.iter().flatten().map(|language| language.name());
+            let all = all.collect::<Vec<_>>().join(", ");
+            let message = format!("the profile {name} admits no {}", prepared.language.name());
+            return Err(refused(message, format!("it admits: {}", if all.is_empty() { "nothing" } else { &all })));
+        }
+        if let Some(input) = inputs.iter().find(|input| !profile.admits_input(input)) {
+            let message = format!("the profile {name} does not admit the input {}", input.display());
+            let mounts = profile.mounts.iter().flatten().map(|mount| mount.display().to_string());
+            let mounts = mounts.collect::<Vec<_>>().join(", ");
+            let none = "it admits no input at all".to_owned();
+            return Err(refused(message, if mounts.is_empty() { none } else { format!("it admits what lies in: {mounts}") }));
+        }
+        Ok(())
     }
 }
 

@@ -72,6 +72,24 @@ impl Approver for NobodyApproves {
     }
 }
 
+/// Everything is refused, as if a person had said no.
+#[derive(Clone, Debug)]
+pub struct DeniesAll(String);
+
+impl DeniesAll {
+    /// With this reason, which the script is told.
+    pub fn new(reason: impl Into<String>) -> Self {
+        Self(reason.into())
+    }
+}
+
+#[async_trait]
+impl Approver for DeniesAll {
+    async fn decide(&self, _: ApprovalRequest) -> Decision {
+        Decision::Denied(self.0.clone())
+    }
+}
+
 /// Whether people are asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

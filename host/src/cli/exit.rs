@@ -57,6 +57,7 @@ impl From<&Error> for Exit {
         match error {
             Error::Guard(_) => Self::GuardUnavailable,
             Error::Sandbox(_) => Self::Internal,
+            Error::Profile { code: "profile-refused", .. } => Self::Refused,
             Error::Config { .. }
             | Error::Setting(_)
             | Error::Script { .. }
@@ -64,6 +65,8 @@ impl From<&Error> for Exit {
             | Error::Io { .. }
             | Error::RunnerMissing { .. }
             | Error::Component { .. }
+            | Error::Policy { .. }
+            | Error::Profile { .. }
             | Error::Record { .. } => Self::NotSetUp,
         }
     }

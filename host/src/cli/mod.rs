@@ -5,8 +5,10 @@ mod check;
 mod doctor;
 mod exit;
 mod options;
+mod policy;
 mod prepare;
 mod print;
+mod profiles;
 mod record;
 mod run;
 mod show;
@@ -33,6 +35,10 @@ enum Subcommands {
     Run(Box<run::Options>),
     /// Ask the guard about one tool call, without making it.
     Check(check::Options),
+    /// What decides about calls: check a policy, try it on a call, print it.
+    Policy(policy::Options),
+    /// Which classes of job there are and what each may do.
+    Profiles(profiles::Options),
     /// What tools the configured servers have.
     Tools(tools::Options),
     /// What earlier runs did.
@@ -73,6 +79,8 @@ impl Command {
         match &self.command {
             Subcommands::Run(options) => options.json,
             Subcommands::Check(options) => options.wants_json(),
+            Subcommands::Policy(options) => options.json,
+            Subcommands::Profiles(options) => options.json,
             Subcommands::Tools(options) => options.json,
             Subcommands::Record(options) => options.json,
             Subcommands::Doctor(options) => options.json,
@@ -84,6 +92,8 @@ impl Command {
         match self.command {
             Subcommands::Run(options) => run::run(*options).await,
             Subcommands::Check(options) => check::run(options).await,
+            Subcommands::Policy(options) => policy::run(options).await,
+            Subcommands::Profiles(options) => profiles::run(options),
             Subcommands::Tools(options) => tools::run(options).await,
             Subcommands::Record(options) => record::run(options),
             Subcommands::Doctor(options) => doctor::run(options).await,

@@ -37,6 +37,9 @@ pub(super) struct Options {
     /// A tool the script may call, such as crm/* [default: what the configuration grants]
     #[arg(long, value_name = "PATTERN")]
     allow_tool: Vec<String>,
+    /// The class of job that this is: a profile of the configuration, which narrows what it may do
+    #[arg(long, value_name = "NAME")]
+    profile: Option<String>,
     /// Whether to ask in the terminal when a call needs approval [default: ask]
     #[arg(long, value_name = "WHEN")]
     approve: Option<Approve>,
@@ -120,6 +123,9 @@ fn script(text: String, options: &Options, cancel: &CancellationToken) -> Script
     }
     for input in &options.input {
         script = script.input(input);
+    }
+    if let Some(profile) = &options.profile {
+        script = script.profile(profile);
     }
     if let Some(language) = options.lang {
         script = script.language(match language {

@@ -1,6 +1,8 @@
 //! Configuration: postern.toml, and what the command line adds to it. A key that is not known is an
 //! error, for a misspelt rule would otherwise be no rule.
 
+mod policy;
+pub(crate) mod profiles;
 pub mod units;
 
 use std::collections::BTreeMap;
@@ -14,9 +16,13 @@ use sha2::{Digest, Sha256};
 use crate::approval::{ApprovalMode, DEFAULT_APPROVAL_TIME};
 use crate::gate::{Grants, Pattern};
 use crate::guard::WorkerOptions;
+use crate::policy::{Agent, Known, Policy};
 use crate::sandbox::Limits;
 use crate::upstream::{Problem, ServerConfig, Transport, read_mcp_config};
 use crate::{Error, Result};
+
+pub use policy::PolicyConfig;
+pub use profiles::{Approvals, LanguageName, Profile};
 
 /// The name that is looked for in the current folder.
 pub const FILE_NAME: &str = "postern.toml";
@@ -37,6 +43,12 @@ pub struct Config {
     pub guard: GuardConfig,
     /// Asking people.
     pub approval: ApprovalConfig,
+    /// On whose behalf runs act.
+    pub agent: Agent,
+    /// What rules decide about calls.
+    pub policy: PolicyConfig,
+    /// Classes of job, by name.
+    pub profiles: BTreeMap<String, Profile>,
     /// Where records are kept.
     pub record_dir: Option<PathBuf>,
     /// What is wrong with single servers; the others work.
@@ -105,10 +117,22 @@ impl Config {
         for file in std::mem::take(&mut config.mcp_config) {
             config.add_mcp_config(&file)?;
         }
+        config.policy.read(&mut config.digest)?;
+        for profile in config.profiles.values_mut() {
+            profile.read(&mut config.digest)?;
+        }
         config.validate().map_err(|e| match e {
             Error::Setting(message) => fault(message),
             other => other,
         })?;
+        // Only of the file: a flag may be stricter than a profile.
+        for (name, profile) in &config.profiles {
+            if let Some(limit) = profile.exceeds(&config.limits) {
+                return Err(fault(format!(
+                    "profiles.{name}: limits.{limit} is above that of [limits]; a profile can only be stricter"
+                )));
+            }
+        }
         Ok(config)
     }
 
@@ -149,7 +173,31 @@ impl Config {
     pub fn validate(&self) -> Result<()> {
         self.limits.validate().map_err(|e| Error::Setting(format!("limits: {e}")))?;
         self.guard.thresholds.validate().map_err(|e| Error::Setting(format!("guard.thresholds: {e}")))?;
+        for (name, profile) in &self.profiles {
+            profile.validate(&self.limits).map_err(|e| Error::Setting(format!("profiles.{name}: {e}")))?;
+        }
         self.grants().map(drop)
+    }
+
+    /// The policy that decides about calls of a run, with the rules of its profile if it has one.
+    ///
+    /// # Errors
+    /// [`Error::Policy`] if a text means nothing, [`Error::Profile`] if there is no such profile.
+    pub fn compile_policy(&self, profile: Option<&str>, known: &Known) -> Result<Policy> {
+        let mut sources = self.policy.sources()?;
+        if let Some(name) = profile {
+            sources.extend(self.profile(name)?.source()?);
+        }
+        Policy::compile(sources, known)
+    }
+
+    /// The profile of this name.
+    ///
+    /// # Errors
+    /// [`Error::Profile`], which names those that are near.
+    pub fn profile(&self, name: &str) -> Result<&Profile> {
+        let names = self.profiles.keys().map(String::as_str);
+        self.profiles.get(name).ok_or_else(|| profiles::unknown(name, names))
     }
 
     /// The tools that a run may call: `allow_tools` when there are any, else what each server's `grant`
@@ -194,7 +242,15 @@ impl Config {
     }
 
     fn make_absolute(&mut self, base: &Path) {
-        let paths = [&mut self.guard.weights, &mut self.guard.worker, &mut self.record_dir];
+        for profile in self.profiles.values_mut() {
+            profile.make_absolute(base);
+        }
+        let paths = [
+            &mut self.guard.weights,
+            &mut self.guard.worker,
+            &mut self.record_dir,
+            &mut self.policy.file,
+        ];
         for path in paths.into_iter().flatten().chain(&mut self.mcp_config) {
             if path.is_relative() {
                 *path = base.join(&path);
@@ -249,6 +305,11 @@ mod tests {
             ("[servers.a]\nargs = \"sk-secret\"", "line 2"),
             ("allow_tools = [\"search\"]", "server/tool"),
             ("[approval]\nmode = \"always\"", "line 2"),
+            ("[policy]\ndefaultAction = \"deny\"", "line 2"),
+            ("[agent]\nname = \"x\"", "line 2"),
+            ("[profiles.a]\ntool = []", "line 2"),
+            ("[profiles.a.limits]\nwall_tiem = \"1s\"", "wall_tiem"),
+            ("[profiles.a.limits]\nmax_calls = 1000", "max_calls"),
             ("x", "line 1"),
         ] {
             let error = read(text).unwrap_err();
@@ -256,6 +317,29 @@ mod tests {
             assert!(error.to_string().contains(hint), "{text}: {error}");
             assert!(!error.to_string().contains("sk-secret"), "{error}");
         }
+    }
+
+    #[test]
+    fn a_policy_file_is_part_of_the_configuration() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(FILE_NAME);
+        std::fs::write(&path, "[policy]\nfile = \"p.cedar\"\n[profiles.a]\npolicy = \"a.cedar\"").unwrap();
+        assert_eq!(Config::read(&path).unwrap_err().code(), "policy-invalid");
+        let permit = "@id(\"mine\") permit (principal, action, resource);";
+        std::fs::write(folder.path().join("p.cedar"), permit).unwrap();
+        let rule = "@id(\"of-a\") forbid (principal, action, resource) when { context.calls > 5 };";
+        std::fs::write(folder.path().join("a.cedar"), rule).unwrap();
+        let config = Config::read(&path).unwrap();
+        let known = Known::default();
+        let plain = config.compile_policy(None, &known).unwrap();
+        assert!(plain.rule("granted").is_some() && plain.rule("mine").is_some());
+        let of_profile = config.compile_policy(Some("a"), &known).unwrap();
+        assert!(of_profile.rule("of-a").is_some() && of_profile.version() != plain.version());
+        assert_eq!(config.compile_policy(Some("b"), &known).unwrap_err().code(), "profile-unknown");
+        std::fs::write(folder.path().join("a.cedar"), format!("{rule} ")).unwrap();
+        assert_ne!(Config::read(&path).unwrap().digest(), config.digest());
+        // What was read stays in force.
+        assert_eq!(config.compile_policy(Some("a"), &known).unwrap().version(), of_profile.version());
     }
 
     #[test]

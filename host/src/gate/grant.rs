@@ -44,41 +44,62 @@ impl fmt::Display for Pattern {
 
 /// Which tools a run may call.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Grants(Vec<Pattern>);
+pub struct Grants {
+    granted: Vec<Pattern>,
+    /// Of these, only those that a profile names.
+    within: Option<Vec<Pattern>>,
+}
 
 impl Grants {
     /// Those that match any of the patterns.
     pub fn new(patterns: Vec<Pattern>) -> Self {
-        Self(patterns)
+        Self { granted: patterns, within: None }
     }
 
     /// These and more.
     #[must_use]
     pub fn with(mut self, patterns: Vec<Pattern>) -> Self {
-        self.0.extend(patterns);
+        self.granted.extend(patterns);
+        self
+    }
+
+    /// Of these only those that match one of the patterns too.
+    #[must_use]
+    pub fn within(mut self, patterns: Vec<Pattern>) -> Self {
+        self.within = Some(patterns);
         self
     }
 
     /// Whether the tool may be called.
     pub fn allow(&self, server: &str, tool: &str) -> bool {
-        self.0.iter().any(|pattern| pattern.matches(server, tool))
+        let matches = |patterns: &Vec<Pattern>| patterns.iter().any(|p| p.matches(server, tool));
+        matches(&self.granted) && self.within.as_ref().is_none_or(matches)
     }
 
     /// Whether any tool of the server may be called.
     pub fn any_of(&self, server: &str) -> bool {
-        self.0.iter().any(|pattern| pattern.server.matches(server))
+        let matches = |patterns: &Vec<Pattern>| patterns.iter().any(|p| p.server.matches(server));
+        matches(&self.granted) && self.within.as_ref().is_none_or(matches)
     }
 
-    /// The patterns, as written.
+    /// The patterns, as written; not those of [`within`](Self::within).
     pub fn patterns(&self) -> Vec<String> {
-        self.0.iter().map(Pattern::to_string).collect()
+        self.granted.iter().map(Pattern::to_string).collect()
     }
 
     pub(super) fn check(&self, server: &str, tool: &str) -> Result<(), ToolError> {
         if self.allow(server, tool) {
             return Ok(());
         }
-        let granted = if self.0.is_empty() { "nothing".into() } else { self.patterns().join(", ") };
+        let granted = if self.granted.is_empty() { "nothing".into() } else { self.patterns().join(", ") };
+        if let Some(within) = &self.within {
+            let only: Vec<String> = within.iter().map(Pattern::to_string).collect();
+            let message = format!(
+                "{server}/{tool} is not granted to this run; granted: {granted}, and of that by the run's profile only: {}",
+                if only.is_empty() { "nothing".into() } else { only.join(", ") }
+            );
+            return Err(ToolError::new(ToolErrorCode::NotGranted, message));
+        }
         let message = format!(
             "{server}/{tool} is not granted to this run; granted: {granted} (to grant it: --allow-tool '{server}/{tool}', or `grant` of the server in the configuration)"
         );
@@ -104,6 +125,19 @@ mod tests {
             assert!(!grants.allow(server, tool), "{server}/{tool}");
         }
         assert!(!Grants::default().allow("a", "search"));
+    }
+
+    #[test]
+    fn a_profile_only_takes_away() {
+        let only = |patterns: &[&str]| patterns.iter().map(|p| Pattern::parse(p).unwrap()).collect();
+        let narrowed = grants(&["a/*", "b/*"]).within(only(&["a/list_*", "c/*"]));
+        assert!(narrowed.allow("a", "list_x") && narrowed.any_of("a"));
+        for (server, tool) in [("a", "write"), ("b", "list_x"), ("c", "x")] {
+            assert!(!narrowed.allow(server, tool), "{server}/{tool}");
+        }
+        assert!(!narrowed.any_of("b") && !narrowed.any_of("c"));
+        assert!(narrowed.check("b", "x").unwrap_err().message.contains("profile"));
+        assert!(!grants(&["a/*"]).within(Vec::new()).allow("a", "x"));
     }
 
     #[test]

@@ -70,7 +70,7 @@ pub struct GateParts {
     /// The class of job it is, if it has one.
     pub profile: Option<String>,
     /// What decides.
-    pub policy: Arc<Policy>,
+    pub policy: Policy,
     /// Seals approvals to what was approved.
     pub sealer: Arc<Sealer>,
     /// Ends the run when it goes on asking for what was refused.

@@ -105,6 +105,41 @@ impl Limits {
     }
 }
 
+/// Applies to every field, so that none can be forgotten: leaving one out does not compile.
+macro_rules! each_limit {
+    ($($name:ident),+ $(,)?) => {
+        impl Limits {
+            /// Of each limit the lower one.
+            #[must_use]
+            pub fn strictest(&self, other: &Self) -> Self {
+                Self { $($name: self.$name.min(other.$name)),+ }
+            }
+
+            /// The first limit that is above the other's.
+            pub fn exceeds(&self, other: &Self) -> Option<&'static str> {
+                $(if self.$name > other.$name { return Some(stringify!($name)); })+
+                None
+            }
+        }
+    };
+}
+
+each_limit!(
+    wall_time,
+    cpu_time,
+    memory,
+    stdout_bytes,
+    stderr_bytes,
+    max_calls,
+    max_concurrent_calls,
+    max_argument_bytes,
+    max_argument_depth,
+    max_result_bytes,
+    workspace_bytes,
+    workspace_files,
+    artifact_bytes,
+);
+
 /// Which limit ended a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -68,6 +68,7 @@ pub use config::{
 pub use config_file::{McpConfig, read_mcp_config};
 pub use local::LocalServer;
 pub use result::{Blob, ToolResult};
+pub(crate) use text::near;
 pub use tool::{Annotations, ToolDefinition};
 
 use crate::{ToolError, ToolErrorCode};

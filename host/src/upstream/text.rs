@@ -111,7 +111,7 @@ fn skip_escape(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
 }
 
 /// Up to three names of `known` that a reader may have meant by `wanted`, best first.
-pub(super) fn near<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+pub(crate) fn near<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let fold = |name: &str| name.to_lowercase().replace(['-', '.', ' '], "_");
     let target = fold(wanted);
     let mut scored: Vec<(usize, &str)> = known
