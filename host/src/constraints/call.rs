@@ -28,7 +28,7 @@ pub struct ConstraintCall<'a> {
     /// The user's own request.
     pub intent: &'a str,
     /// The time of the call, in the user's zone.
-    pub now: &'a jiff::Zoned,
+    pub now: &'a jiff::ZonedDateTime,
 }
 
 /// Whether a call changes something, as far as can be told.

@@ -23,8 +23,8 @@ pub(super) fn rule(clause: &str, before: Option<&Rule>) -> Option<Rule> {
     if words.is_empty() || words.len() > 40 {
         return None;
     }
-    amounts::amount(&words, before)
-        .or_else(|| amounts::count(&words))
+    amounts::count(&words)
+        .or_else(|| amounts::amount(&words, before))
         .or_else(|| times::hours(&words))
         .or_else(|| people::people(&words))
         .or_else(|| places::files(&words))

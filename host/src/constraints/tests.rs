@@ -22,7 +22,7 @@ struct Case {
     read_only: bool,
     outside: bool,
     intent: String,
-    now: jiff::Zoned,
+    now: jiff::ZonedDateTime,
 }
 
 fn case(id: &'static str, arguments: Value) -> Case {

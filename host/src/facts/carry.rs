@@ -81,6 +81,8 @@ fn carries(link: &str, loaded: bool) -> Option<&'static str> {
     }
     for pair in query.split(['&', ';']).chain(fragment.split('&')).filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=').unwrap_or(("", pair));
+        // Without a name, what base64 is filled up with looks like a sign between name and value.
+        let value = if value.trim_matches('=').is_empty() { name } else { value };
         if let Some(what) = piece(value, name, loaded, &mut plain) {
             return Some(what);
         }

@@ -113,13 +113,10 @@ fn inside_name(name: &str) -> bool {
         "lan",
         "home.arpa",
         "private",
-        "corp.local",
         // Public names that resolve to this machine.
         "localtest.me",
         "lvh.me",
         "lacolhost.com",
-        "yoogle.com.localhost",
-        "readme.localtest.me",
         "vcap.me",
     ];
     !name.contains('.')

@@ -11,8 +11,6 @@ pub(crate) struct ToolKind<'a> {
     tool: &'a ToolDefinition,
     /// Words of its own name.
     pub(crate) name: Vec<String>,
-    /// Words of its server's name.
-    server: Vec<String>,
     database: bool,
     git: bool,
     shell: bool,
@@ -88,7 +86,6 @@ impl<'a> ToolKind<'a> {
             fetches: has(FETCHES),
             tool,
             name,
-            server,
         }
     }
 
@@ -114,11 +111,6 @@ impl<'a> ToolKind<'a> {
 
     fn describes(&self, any: &[&str]) -> bool {
         self.tool.description.as_deref().is_some_and(|text| any.iter().any(|part| mentions(text, part)))
-    }
-
-    /// Whether its names have one of these words.
-    pub(crate) fn named(&self, list: &[&str]) -> bool {
-        any(&self.name, list) || any(&self.server, list)
     }
 }
 
@@ -152,7 +144,8 @@ pub(crate) struct Roles {
     pub(crate) subject: bool,
 }
 
-const PROSE: &[&str] = &[
+/// Names of what is written for people, or of a file's content.
+pub(super) const PROSE: &[&str] = &[
     "body",
     "message",
     "text",
@@ -292,7 +285,7 @@ impl Roles {
         let names = is(&["table", "tables", "column", "columns", "view", "index", "schema", "collection"]);
         let surely = is(&["table", "column"]) && is(&["name", "names"]);
         roles.sql_name = !roles.sql && (surely || (kind.database && names)) && !roles.prose;
-        roles.git = kind.git && !roles.prose && !is(&["author", "name", "message", "since", "until"]);
+        roles.git = kind.git && !roles.prose && !is(&["author", "message", "since", "until"]);
         if !roles.prose && !roles.url {
             roles.url = !roles.command && one_url(text);
         }

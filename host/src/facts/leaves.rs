@@ -3,6 +3,8 @@
 use postern_check::key_words;
 use serde_json::{Map, Number, Value};
 
+use super::kinds::PROSE;
+
 /// JSON inside text inside JSON is followed this deep.
 const DEPTH: usize = 4;
 /// Longer texts are not read as JSON.
@@ -76,7 +78,9 @@ fn node(value: &Value, place: Place<'_>, in_words: bool, visit: &mut dyn FnMut(&
         Value::Number(number) => leaf(Held::Number(number)),
         Value::String(text) => {
             leaf(Held::Text(text));
-            if let Some(inner) = json_in(text, place.nested) {
+            // A file's content may hold commands, as a mail's text may; neither is run.
+            let written = place.words.last().is_some_and(|word| PROSE.contains(&word.as_str()));
+            if let Some(inner) = (!written).then(|| json_in(text, place.nested)).flatten() {
                 node(&inner, Place { nested: place.nested + 1, schema: None, ..place }, false, visit);
             }
         }

@@ -98,7 +98,7 @@ fn domain_deceives(domain: &str) -> bool {
             .any(|label| !label.is_ascii() && is_other_script(label) && Folded::of(label).text().is_ascii())
             && domain.rsplit('.').next().is_some_and(str::is_ascii)
     };
-    let odd = domain.chars().any(|c| matches!(c, '\u{ff01}'..='\u{ff5e}' | '。' | '．' | '․' | '∕' | '／'));
+    let odd = domain.chars().any(|c| matches!(c, '\u{ff01}'..='\u{ff5e}' | '。' | '․' | '∕'));
     folded.confusable() > 0 || folded.hidden() > 0 || odd || whole()
 }
 
@@ -114,7 +114,7 @@ mod tests {
     fn what_looks_like_another_is_found() {
         for bad in [
             "ann@cоrp.test",
-            "ann@раураӏ.com",
+            "ann@раура.com",
             "\"ceo@corp.test\" <eve@bad.example>",
             "ceo@corp.test <eve@bad.example>",
             "a@corp.test@bad.example",
