@@ -133,6 +133,12 @@ fn what_is_understood_whole_is_checked() {
         ("Do not delete anything", "checked: no deletions"),
         ("never pay", "checked: no payments"),
         ("Do not send any e-mails", "checked: no mails"),
+        ("Work read-only.", "checked: reads only"),
+        ("Stay inside /w/app", "checked: files only under /w/app"),
+        ("Max 5 API calls", "checked: at most 5 calls"),
+        ("Don't send money to anyone", "checked: no payments"),
+        ("Never share anything with third parties", "checked: no mail and links to the outside"),
+        ("Do not post anything publicly", "checked: no posts"),
         ("Our domain is corp.test", "checked: inside is corp.test"),
     ] {
         assert_eq!(explained(text), expected, "{text}");
@@ -143,6 +149,8 @@ fn what_is_understood_whole_is_checked() {
 fn what_is_not_understood_whole_is_left_to_the_model() {
     for text in [
         "Be polite",
+        "Don't delete or modify any files",
+        "Never send the report to press@news.test",
         "Do not delete the customers of Bern",
         "Only mail to colleagues who agreed at corp.test",
         "At most 1.000 EUR",

@@ -17,10 +17,25 @@ pub(super) enum Place {
 /// The host of a link of any scheme.
 pub(super) fn of_url(link: &str) -> Option<Place> {
     let link = link.trim();
-    let after = link.find("://").map_or(link, |at| &link[at + 3..]);
+    // Of web addresses clients forgive missing and turned slashes.
+    let web = link.split_once(':').filter(|(scheme, _)| is_web(scheme)).map(|(_, rest)| rest);
+    let after = web.unwrap_or_else(|| link.find("://").map_or(link, |at| &link[at + 3..]));
+    let after = after.trim_start_matches(['/', '\\']);
+    // A zone (`%eth0`) says by which wire, not where to.
+    let zoned =
+        after.find('%').zip(after.find(']')).filter(|(zone, close)| after.contains('[') && zone < close);
+    let after = match zoned {
+        Some((zone, close)) => format!("{}{}", &after[..zone], &after[close..]),
+        None => after.to_owned(),
+    };
     // Every scheme is read as http is: a client for `gopher` resolves hosts no differently.
-    let url = Url::parse(&format!("http://{}", after.trim_start_matches(['/', '\\']))).ok()?;
+    let url = Url::parse(&format!("http://{after}")).ok()?;
     of(url.host()?)
+}
+
+/// Whether clients read what follows as the web does, however many slashes there are.
+pub(super) fn is_web(scheme: &str) -> bool {
+    ["http", "https", "ws", "wss", "ftp"].iter().any(|web| web.eq_ignore_ascii_case(scheme))
 }
 
 fn of(host: Host<&str>) -> Option<Place> {
@@ -222,6 +237,10 @@ mod tests {
             ("127.9.9.9", true),
             ("http://[::ffff:127.0.0.1]", true),
             ("http://10.0.0.1", false),
+            ("http:127.0.0.1", true),
+            ("HTTP:\\\\127.0.0.1\\x", true),
+            ("https:/127.0.0.1/x", true),
+            ("http://[::1%25eth0]/", true),
         ] {
             assert_eq!(of_url(link).unwrap().is_loopback(), loopback, "{link}");
         }

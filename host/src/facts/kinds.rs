@@ -12,6 +12,8 @@ pub(crate) struct ToolKind<'a> {
     /// Words of its own name.
     pub(crate) name: Vec<String>,
     database: bool,
+    /// A database that is asked in SQL and nothing else.
+    engine: bool,
     git: bool,
     shell: bool,
     fetches: bool,
@@ -44,6 +46,8 @@ const DATABASE: &[&str] = &[
     "presto",
     "databricks",
 ];
+const ENGINES: &[&str] =
+    &["sql", "sqlite", "sqlite3", "postgres", "postgresql", "psql", "mysql", "mariadb", "duckdb", "mssql"];
 const SHELL: &[&str] = &[
     "shell",
     "bash",
@@ -80,6 +84,7 @@ impl<'a> ToolKind<'a> {
         let has = |list: &[&str]| any(&name, list) || any(&server, list);
         let queries = any(&name, &["query", "queries"]) && any(&name, &["read", "write", "run", "execute"]);
         Self {
+            engine: (has(ENGINES) || queries) && !any(&name, &["search", "find", "ask"]),
             database: has(DATABASE) || queries,
             git: has(&["git"]),
             shell: has(SHELL),
@@ -285,7 +290,9 @@ impl Roles {
         let names = is(&["table", "tables", "column", "columns", "view", "index", "schema", "collection"]);
         let surely = is(&["table", "column"]) && is(&["name", "names"]);
         roles.sql_name = !roles.sql && (surely || (kind.database && names)) && !roles.prose;
-        roles.git = kind.git && !roles.prose && !is(&["author", "message", "since", "until"]);
+        roles.git = kind.git
+            && !roles.prose
+            && !is(&["author", "message", "since", "until", "timestamp", "date", "time"]);
         if !roles.prose && !roles.url {
             roles.url = !roles.command && one_url(text);
         }
@@ -301,9 +308,8 @@ fn schema_says_sql(kind: &ToolKind<'_>, leaf: &Leaf<'_>) -> bool {
     let described = leaf.schema.and_then(|schema| schema.get("description")).and_then(Value::as_str);
     let written = described.is_some_and(|text| says(text) && !mentions(text, "natural language"));
     written
-        || (kind.database
-            && leaf.named(&["query", "statement"])
-            && kind.describes(&["sql quer", "sql statement"]))
+        || (leaf.named(&["query", "queries", "statement", "statements"])
+            && (kind.engine || (kind.database && kind.describes(&["sql quer", "sql statement"]))))
 }
 
 /// Whether a text begins with a word that SQL statements begin with.
@@ -313,7 +319,7 @@ pub(super) fn begins_like_sql(text: &str) -> bool {
         "pragma", "truncate", "replace", "merge", "explain", "vacuum", "grant", "revoke", "copy", "begin",
         "values", "call", "exec", "execute", "reindex", "analyze", "set", "load", "rename", "do",
     ];
-    let text = text.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '(' | ';'));
+    let text = text.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '(' | ';' | '\u{feff}'));
     if text.starts_with("--") || text.starts_with("/*") {
         return true;
     }

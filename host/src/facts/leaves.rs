@@ -66,6 +66,37 @@ fn object(fields: &Map<String, Value>, place: Place<'_>, visit: &mut dyn FnMut(&
         node(value, Place { path: place.path, words: &words, schema, nested: place.nested }, false, visit);
         place.path.truncate(before);
     }
+    if let Some((key, line)) = command_line(fields) {
+        let before = place.path.len();
+        if place.nested == 0 {
+            push(place.path, key);
+        }
+        let words = ["command".to_owned()];
+        visit(&Leaf {
+            path: place.path,
+            words: &words,
+            schema: None,
+            in_words: false,
+            held: Held::Words(&line),
+        });
+        place.path.truncate(before);
+    }
+}
+
+/// A program and its arguments that stand in two fields, as one command, with the name of the second.
+fn command_line(fields: &Map<String, Value>) -> Option<(&str, Vec<Value>)> {
+    let one =
+        |names: &[&str]| fields.iter().find(|(key, _)| names.contains(&key.to_ascii_lowercase().as_str()));
+    let (_, program) = one(&["command", "cmd", "program", "executable", "bin", "file"])?;
+    let (key, arguments) = one(&["args", "argv", "arguments", "params", "parameters"])?;
+    let program = program.as_str().filter(|program| !program.is_empty())?;
+    let mut line = vec![Value::from(program)];
+    match arguments {
+        Value::Array(items) => line.extend(items.iter().filter(|item| item.is_string()).cloned()),
+        Value::String(text) => line.extend(text.split_whitespace().map(Value::from)),
+        _ => return None,
+    }
+    Some((key, line))
 }
 
 fn node(value: &Value, place: Place<'_>, in_words: bool, visit: &mut dyn FnMut(&Leaf<'_>)) {

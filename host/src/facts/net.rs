@@ -58,7 +58,7 @@ pub(super) fn check(leaf: &Leaf<'_>, roles: Roles, value: &str, intent: &str, ou
         return;
     }
     let with_host =
-        link.contains("://") || link.starts_with("//") || (scheme_is_port(&link) || scheme.is_none());
+        link.contains("://") || link.starts_with("//") || scheme.as_deref().is_none_or(hosts::is_web);
     if !with_host || link.contains(' ') {
         return;
     }

@@ -62,6 +62,26 @@ pub(super) fn effects(program: &str, words: &[String], substitutes: bool, mut fo
     }
 }
 
+/// Whether these words, given to `rm`, would take a tree away.
+pub(super) fn effects_of_rm(words: &[String]) -> bool {
+    destroys("rm", words)
+}
+
+/// The file that a command saves what it fetches in.
+pub(super) fn output_of(words: &[String]) -> Option<String> {
+    let option: &[&str] = match base(&words[0]).as_str() {
+        "curl" => &["-o", "--output"],
+        "wget" => &["-O", "--output-document"],
+        _ => return None,
+    };
+    let after =
+        words.iter().position(|word| option.contains(&word.as_str())).and_then(|at| words.get(at + 1));
+    // Without one the name is the link's own end.
+    let own =
+        || words.iter().skip(1).rfind(|word| word.contains('/')).and_then(|link| link.rsplit('/').next());
+    after.cloned().or_else(|| own().filter(|name| !name.is_empty()).map(str::to_owned))
+}
+
 fn destroys(program: &str, words: &[String]) -> bool {
     match program {
         "rm" | "grm" => {
@@ -216,8 +236,20 @@ fn git_runs(words: &[String]) -> bool {
 
 /// What a line of another language does, by the calls that stand in it.
 pub(super) fn code(code: &str, mut found: impl FnMut(Effect)) {
-    const DESTROYS: &[&str] =
-        &["rmtree", "rmSync", "rimraf", "removedirs", "remove_tree", "rm_rf", "rm_r(", "rm -r", "rm -f"];
+    const DESTROYS: &[&str] = &[
+        "rmtree",
+        "rmSync",
+        "rimraf",
+        "removedirs",
+        "remove_tree",
+        "rm_rf",
+        "rm_r(",
+        "unlink",
+        "os.remove(",
+        "rmdirSync",
+        "rm -r",
+        "rm -f",
+    ];
     const OUTSIDE: &[&str] = &[
         "requests.post",
         "requests.put",

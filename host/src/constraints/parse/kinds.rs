@@ -36,6 +36,7 @@ pub(super) fn read_only(words: &Words) -> Option<Rule> {
         "stay",
         "keep",
         "mode",
+        "work",
         "use",
         "tools",
         "queries",
@@ -132,11 +133,10 @@ fn what_of(word: &str) -> Option<What> {
     Some(match word {
         "delete" | "deleting" | "deletions" | "deletion" | "remove" | "removing" | "erase" | "erasing"
         | "deleted" => What::Deletion,
-        "pay" | "paying" | "payment" | "payments" | "buy" | "buying" | "purchase" | "spend" | "spending" => {
-            What::Payment
-        }
+        "pay" | "paying" | "payment" | "payments" | "buy" | "buying" | "purchase" | "spend" | "spending"
+        | "money" => What::Payment,
         "mail" | "messages" | "message" => What::Mail,
-        "post" | "posting" | "posts" | "publish" | "publishing" | "tweet" => What::Post,
+        "post" | "posting" | "posts" | "publish" | "publishing" | "tweet" | "publicly" => What::Post,
         "share" | "sharing" | "invite" | "inviting" | "invitations" | "invites" => What::Share,
         "commands" | "command" | "scripts" | "programs" | "shell" => What::Run,
         "changes" | "change" | "changing" | "modify" | "modifying" | "modifications" | "edit" | "editing" => {
@@ -210,7 +210,6 @@ pub(super) fn confirm(words: &Words) -> Option<Rule> {
         "executing",
         "acting",
         "action",
-        "money",
         "out",
         "beforehand",
     ];
@@ -250,7 +249,6 @@ pub(super) fn never(words: &Words) -> Option<Rule> {
         "records",
         "data",
         "items",
-        "money",
         "anyone",
         "anybody",
         "people",

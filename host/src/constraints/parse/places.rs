@@ -32,7 +32,7 @@ pub(super) fn files(words: &Words) -> Option<Rule> {
     ];
     const ANY: &[&str] = &[
         "touch", "read", "reads", "reading", "open", "print", "show", "look", "use", "access", "upload",
-        "attach", "share", "work", "see", "view", "list",
+        "attach", "share", "work", "stay", "keep", "remain", "see", "view", "list",
     ];
     const AROUND: &[&str] = &[
         "file",
@@ -85,7 +85,9 @@ pub(super) fn files(words: &Words) -> Option<Rule> {
     let not = negated(&rest);
     let outside = has(&rest, &["outside"]);
     let only_word = has(&rest, &["only"]);
-    if (only_word && !not && !outside) || (not && outside && !only_word) {
+    let stays = has(&rest, &["stay", "keep", "remain", "work"])
+        && has(&rest, &["inside", "under", "within", "in", "below"]);
+    if ((only_word || stays) && !not && !outside) || (not && outside && !only_word) {
         // "only read x" forbids writing too, which is another matter.
         return (writes
             || !has(&rest, &["read", "reads"])
