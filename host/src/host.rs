@@ -12,7 +12,7 @@ use crate::conclude::{self, Preparation};
 use crate::config::Config;
 use crate::gate::{Gate, GateParts, Grants, Observer, Pattern};
 use crate::guard::{Guard, WorkerGuard};
-use crate::record::{Closing, Manifest, Record};
+use crate::record::{Closing, Manifest, Record, RecordKey, Redactor};
 use crate::report::Report;
 use crate::sandbox::{
     ArtifactFile, CompiledRunner, Door, Input, Job, Limits, RunClock, Runners, Sandbox, Workspace,
@@ -301,7 +301,7 @@ impl Host {
         let runner = self.sandbox.runners().javascript(&self.sandbox)?;
         let inputs: Vec<Input> = script.inputs.iter().map(|path| Input::new(path)).collect::<Result<_>>()?;
         let manifest = self.manifest(&run, &script, &prepared, &runner, &inputs);
-        let (record, out) = self.begin_record(&manifest, &script.text)?;
+        let (record, out) = self.begin_record(manifest, &script.text)?;
         let limits = &self.settings.limits;
         let workspace = Workspace::create(out.path(), &inputs, limits)?;
         let clock = Arc::new(RunClock::default());
@@ -391,13 +391,16 @@ impl Host {
             allow_tools: self.settings.grants.patterns(),
             inputs: inputs.iter().map(|input| input.name.clone()).collect(),
             limits: self.settings.limits.clone(),
+            key_sha256: String::new(), // the record's to fill in
         }
     }
 
-    fn begin_record(&self, manifest: &Manifest, script: &str) -> Result<(Option<Arc<Record>>, Out)> {
+    fn begin_record(&self, manifest: Manifest, script: &str) -> Result<(Option<Arc<Record>>, Out)> {
         match &self.settings.records {
             Some(records) => {
-                let record = Record::begin(records, manifest, script)?;
+                let key = RecordKey::open(&crate::record::state_folder())?;
+                let redactor = Redactor::new(&[])?;
+                let record = Record::begin(records, manifest, script, key, redactor)?;
                 let out = Out::Recorded(record.artifacts());
                 Ok((Some(Arc::new(record)), out))
             }

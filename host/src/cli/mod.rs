@@ -1,6 +1,7 @@
 //! The `postern` command: one file per subcommand. What a command prints and how it ends are decided
 //! here; what it does is the library's business.
 
+mod artifacts;
 mod check;
 mod doctor;
 mod exit;
@@ -11,6 +12,7 @@ mod record;
 mod run;
 mod show;
 mod tools;
+mod verify;
 
 use std::process::ExitCode;
 
@@ -37,6 +39,8 @@ enum Subcommands {
     Tools(tools::Options),
     /// What earlier runs did.
     Record(record::Options),
+    /// What runs proposed in /out: list it, look at it, copy it out.
+    Artifacts(artifacts::Options),
     /// What is set up, which device the guard uses, which servers answer.
     Doctor(doctor::Options),
     /// Compile the language runtimes into the cache, so that the first run does not have to.
@@ -75,6 +79,7 @@ impl Command {
             Subcommands::Check(options) => options.wants_json(),
             Subcommands::Tools(options) => options.json,
             Subcommands::Record(options) => options.json,
+            Subcommands::Artifacts(options) => options.json,
             Subcommands::Doctor(options) => options.json,
             Subcommands::Prepare(_) => false,
         }
@@ -86,6 +91,7 @@ impl Command {
             Subcommands::Check(options) => check::run(options).await,
             Subcommands::Tools(options) => tools::run(options).await,
             Subcommands::Record(options) => record::run(options),
+            Subcommands::Artifacts(options) => artifacts::run(options),
             Subcommands::Doctor(options) => doctor::run(options).await,
             Subcommands::Prepare(options) => prepare::run(options),
         }
