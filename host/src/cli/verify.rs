@@ -10,13 +10,14 @@ use serde_json::json;
 use super::exit::Exit;
 use super::show;
 use crate::Result;
-use crate::record::{self, PublicKey, Standing, Verified};
+use crate::record::{self, FinishedRuns, PublicKey, Standing, Verified};
 use crate::visible::visible;
 
 /// Verifies one record, or all when none is named.
 pub(super) fn run(records: &Path, run: Option<&str>, key: Option<&PathBuf>, json: bool) -> Result<Exit> {
     let state = record::state_folder();
     let own = PublicKey::of(&state)?;
+    let finished = FinishedRuns::of(&state)?;
     let keys: Vec<PublicKey> = match key {
         Some(path) => vec![PublicKey::read(path)?],
         None => own.iter().cloned().collect(),
@@ -26,7 +27,7 @@ pub(super) fn run(records: &Path, run: Option<&str>, key: Option<&PathBuf>, json
         None => record::list(records)?,
     };
     let verified: Vec<Verified> =
-        runs.iter().map(|run| record::verify(records, run, &keys, Some(&state))).collect::<Result<_>>()?;
+        runs.iter().map(|run| record::verify(records, run, &keys, &finished)).collect::<Result<_>>()?;
     let good = verified.iter().all(|one| matches!(one.standing, Standing::Whole | Standing::CutOff));
     if json {
         show::print_json(&json!({"verified": good, "runs": verified}));

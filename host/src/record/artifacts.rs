@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::chain::{self, Chain, Checked};
-use super::sign::RecordKey;
+use super::sign::{FinishedRuns, RecordKey};
 use super::verify::{Standing, verify};
 use super::{JOURNAL, PROMOTIONS, find, read};
 use crate::sandbox::{ArtifactFile, hex};
@@ -88,7 +88,7 @@ pub fn promote(
 ) -> Result<Vec<Promotion>> {
     let run = find(records, run)?;
     let fault = |message: String| Error::Record { run: run.clone(), message };
-    let verified = verify(records, &run, &[key.public()], None)?;
+    let verified = verify(records, &run, &[key.public()], &FinishedRuns::default())?;
     match (verified.standing, verified.fault) {
         (Standing::Whole, _) => {}
         (Standing::CutOff, _) => {

@@ -34,7 +34,7 @@ use crate::{Error, Report, Result};
 pub use artifacts::{Promotion, Proposal, promote, proposals};
 pub use journal::{Attempt, End, Entry, Outcome, Timings};
 pub use redact::{Redactor, Secret, secrets_in};
-pub use sign::{PublicKey, RecordKey};
+pub use sign::{FinishedRuns, PublicKey, RecordKey};
 pub use verify::{Fault, Standing, Verified, verify};
 
 use chain::Chain;

@@ -1,6 +1,7 @@
 //! The key that signs records: one for each user and machine, made when it is first needed. Both halves are PEM files
 //! as other tools read them. The secret half never leaves its file for a record, a log or an error.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -198,15 +199,30 @@ struct Finished {
     head: String,
 }
 
-/// How the journal of a run ended, as noted beside the key when it did.
-pub(super) fn finished_head(folder: &Path, run: &str) -> Option<String> {
-    let text = std::fs::read_to_string(folder.join(FINISHED_FILE)).ok()?;
-    // A line that was cut off with its process says nothing.
-    let lines = text.lines().filter(|line| line.contains(run));
-    lines
-        .filter_map(|line| serde_json::from_str::<Finished>(line).ok())
-        .find(|line| line.run == run)
-        .map(|line| line.head)
+/// How the journals of finished runs ended, as noted beside the key when they did.
+#[derive(Clone, Debug, Default)]
+pub struct FinishedRuns(HashMap<String, String>);
+
+impl FinishedRuns {
+    /// As noted in a folder for keys; none where nothing is.
+    ///
+    /// # Errors
+    /// If there are notes and they cannot be read.
+    pub fn of(folder: &Path) -> Result<Self> {
+        let path = folder.join(FINISHED_FILE);
+        let text = match std::fs::read_to_string(&path) {
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
+            text => text.map_err(fault("cannot read", &path))?,
+        };
+        // A line that was cut off with its process says nothing.
+        let lines = text.lines().filter_map(|line| serde_json::from_str::<Finished>(line).ok());
+        Ok(Self(lines.map(|line| (line.run, line.head)).collect()))
+    }
+
+    /// Digest of the last line of a run's journal.
+    pub(super) fn head(&self, run: &str) -> Option<&str> {
+        self.0.get(run).map(String::as_str)
+    }
 }
 
 fn fault(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {

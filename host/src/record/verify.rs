@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::artifacts::{self, Promotion};
 use super::chain::{self, Checked};
 use super::journal::{End, Entry};
-use super::sign::{PublicKey, finished_head};
+use super::sign::{FinishedRuns, PublicKey};
 use super::{JOURNAL, Manifest, PROMOTIONS, REPORT, find};
 use crate::{Error, Result};
 
@@ -65,11 +65,12 @@ pub struct Verified {
 }
 
 /// Verifies the record of a run. `run` is found as by [`read`](super::read). Of the keys, the one counts that the
-/// record names. `state` is the folder in which the key noted which runs have finished, where that is at hand.
+/// record names. `finished` is what is noted
+/// beside the key, where that is at hand.
 ///
 /// # Errors
 /// If there is no such record, or its folder cannot be read. What is wrong with a record is no error but its standing.
-pub fn verify(records: &Path, run: &str, keys: &[PublicKey], state: Option<&Path>) -> Result<Verified> {
+pub fn verify(records: &Path, run: &str, keys: &[PublicKey], finished: &FinishedRuns) -> Result<Verified> {
     let run = find(records, run)?;
     let path = records.join(&run);
     let folder = Dir::open_ambient_dir(&path, ambient_authority()).map_err(|source| Error::Io {
@@ -88,7 +89,7 @@ pub fn verify(records: &Path, run: &str, keys: &[PublicKey], state: Option<&Path
         artifacts: 0,
         promotions: 0,
     };
-    match out.look(&folder, keys, state) {
+    match out.look(&folder, keys, finished) {
         Ok(standing) => out.standing = standing,
         Err(fault) => out.fault = Some(fault),
     }
@@ -104,7 +105,7 @@ fn file(folder: &Dir, name: &str) -> Result<Vec<u8>, Fault> {
 }
 
 impl Verified {
-    fn look(&mut self, folder: &Dir, keys: &[PublicKey], state: Option<&Path>) -> Result<Standing, Fault> {
+    fn look(&mut self, folder: &Dir, keys: &[PublicKey], finished: &FinishedRuns) -> Result<Standing, Fault> {
         let text = file(folder, "run.json")?;
         let manifest: Manifest = serde_json::from_slice(&text)
             .map_err(|e| fault("run.json", None, format!("it is damaged: {e}")))?;
@@ -142,7 +143,7 @@ impl Verified {
             ));
         }
         let ended = self.ended(&journal, folder)?;
-        self.noted(state, ended.is_some())?;
+        self.noted(finished, ended.is_some())?;
         if let Some(end) = ended {
             self.report(folder, end)?;
             self.promoted(folder, end, key)?;
@@ -180,8 +181,8 @@ impl Verified {
     }
 
     /// Beside the key it is noted how the journals of finished runs ended.
-    fn noted(&self, state: Option<&Path>, ended: bool) -> Result<(), Fault> {
-        match state.and_then(|state| finished_head(state, &self.run)) {
+    fn noted(&self, finished: &FinishedRuns, ended: bool) -> Result<(), Fault> {
+        match finished.head(&self.run) {
             Some(_) if !ended => Err(fault(
                 JOURNAL,
                 Some(self.lines + 1),

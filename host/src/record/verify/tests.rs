@@ -82,7 +82,7 @@ impl Scene {
     }
 
     fn verify(&self) -> Verified {
-        verify(&self.records(), RUN, &[self.key().public()], None).unwrap()
+        verify(&self.records(), RUN, &[self.key().public()], &FinishedRuns::default()).unwrap()
     }
 }
 
@@ -180,7 +180,8 @@ fn a_finished_run_cannot_be_made_one_that_was_cut_off() {
     // Without the report as well, only what is noted beside the key tells.
     std::fs::remove_file(scene.path(REPORT)).unwrap();
     assert_eq!(scene.verify().standing, Standing::CutOff);
-    let verified = verify(&scene.records(), RUN, &[scene.key().public()], Some(&scene.state())).unwrap();
+    let noted = FinishedRuns::of(&scene.state()).unwrap();
+    let verified = verify(&scene.records(), RUN, &[scene.key().public()], &noted).unwrap();
     assert_eq!(verified.standing, Standing::Broken);
 }
 
@@ -189,7 +190,7 @@ fn another_key_proves_nothing() {
     let scene = Scene::finished(1);
     let other = RecordKey::open(&scene.home.path().join("other")).unwrap();
     for keys in [vec![], vec![other.public()]] {
-        let verified = verify(&scene.records(), RUN, &keys, None).unwrap();
+        let verified = verify(&scene.records(), RUN, &keys, &FinishedRuns::default()).unwrap();
         assert_eq!((verified.standing, verified.sealed_lines), (Standing::UnknownKey, 0));
     }
 }
