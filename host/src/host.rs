@@ -12,7 +12,7 @@ use crate::conclude::{self, Preparation};
 use crate::config::Config;
 use crate::gate::{Gate, GateParts, Grants, Observer, Pattern};
 use crate::guard::{Guard, WorkerGuard};
-use crate::record::{Closing, Manifest, Record, RecordKey, Redactor};
+use crate::record::{Closing, Manifest, Promotion, Record, RecordKey, Redactor};
 use crate::report::Report;
 use crate::sandbox::{
     ArtifactFile, CompiledRunner, Door, Input, Job, Limits, RunClock, Runners, Sandbox, Workspace,
@@ -288,6 +288,18 @@ impl Host {
         let records = records
             .ok_or_else(|| Error::Setting("artifacts are kept with the record, and none is kept".into()))?;
         crate::record::artifact(records, &report.run, artifact)
+    }
+
+    /// Copies all artifacts of a run into a folder, over what is there, and writes that into its record.
+    ///
+    /// # Errors
+    /// As [`record::promote`](crate::record::promote).
+    pub fn promote(&self, report: &Report, to: &Path) -> Result<Vec<Promotion>> {
+        let records = self.settings.records.as_deref();
+        let records = records
+            .ok_or_else(|| Error::Setting("artifacts are kept with the record, and none is kept".into()))?;
+        let key = RecordKey::open(&crate::record::state_folder())?;
+        crate::record::promote(records, &report.run, &[], to, true, &key)
     }
 
     /// Runs a script to its end.
