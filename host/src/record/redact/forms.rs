@@ -74,18 +74,25 @@ const FORMS: &[Form] = &[
     form("age-key", "AGE-SECRET-KEY-1", 40, upper),
 ];
 
+/// Bytes of a value that tell whether it looks like a secret.
+const TOLD_BY: usize = 256;
+
 /// The secrets in a text, in order and apart from each other.
 pub fn secrets_in(text: &str) -> Vec<Secret> {
     let bytes = text.as_bytes();
-    let mut found = Vec::new();
-    for at in 0..bytes.len() {
-        match bytes[at] {
-            b'=' | b':' => found.extend(assigned(bytes, at)),
-            b'-' if bytes[at..].starts_with(b"-----BEGIN ") => found.extend(private_key(text, at)),
-            b'@' => found.extend(in_address(bytes, at)),
-            c if word(c) && (at == 0 || !word(bytes[at - 1])) => found.extend(token(bytes, at)),
-            _ => {}
-        }
+    let mut found: Vec<Secret> = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        let secret = match bytes[at] {
+            b'=' | b':' => assigned(text, at),
+            b'-' if bytes[at..].starts_with(b"-----BEGIN ") => private_key(text, at),
+            b'@' => in_address(bytes, at),
+            c if word(c) && (at == 0 || !word(bytes[at - 1])) => token(bytes, at),
+            _ => None,
+        };
+        // What has been taken is not looked at again: a text of nothing but beginnings costs no more than another.
+        at = secret.map_or(0, |secret| secret.end).max(at + 1);
+        found.extend(secret);
     }
     found.sort_by_key(|secret| (secret.start, std::cmp::Reverse(secret.end)));
     let mut apart: Vec<Secret> = Vec::with_capacity(found.len());
@@ -101,7 +108,10 @@ pub fn secrets_in(text: &str) -> Vec<Secret> {
 /// A token of a known form at the beginning of a word.
 fn token(bytes: &[u8], start: usize) -> Option<Secret> {
     let rest = &bytes[start..];
-    for form in FORMS.iter().filter(|form| rest.starts_with(form.prefix.as_bytes())) {
+    // Where a hyphen can be part of a token, what begins after one was looked at together with what is before it.
+    let inside = start > 0 && bytes[start - 1] == b'-';
+    let here = |form: &&Form| rest.starts_with(form.prefix.as_bytes()) && !(inside && (form.of)(b'-'));
+    for form in FORMS.iter().filter(here) {
         let length = run(&rest[form.prefix.len()..], form.of);
         let end = start + form.prefix.len() + length;
         // A key of a fixed length that goes on is something else.
@@ -112,6 +122,7 @@ fn token(bytes: &[u8], start: usize) -> Option<Secret> {
         }
     }
     match rest[0] {
+        _ if inside => None,
         b's' if rest.starts_with(b"sk-") => {
             let end = 3 + run(&rest[3..], base64url);
             // Names of styles and packages begin so too; a key has a long part of letters and digits.
@@ -148,14 +159,15 @@ fn jwt(rest: &[u8]) -> Option<usize> {
 
 /// A block from its BEGIN to its END, or to the end of the text.
 fn private_key(text: &str, start: usize) -> Option<Secret> {
-    let label = text[start + 11..].lines().next()?;
-    // In a JSON text that stands in a text, a line does not end where it seems to.
+    let label = &text[start + 11..text.floor_char_boundary(text.len().min(start + 80))];
     let label = &label[..label.find("-----")?];
+    if !label.ends_with("PRIVATE KEY") && !label.ends_with("PRIVATE KEY BLOCK") {
+        return None;
+    }
     let body = start + 11 + label.len() + 5;
     let closing = format!("-----END {label}-----");
     let end = text[body..].find(&closing).map_or(text.len(), |at| body + at + closing.len());
-    let private = label.ends_with("PRIVATE KEY") || label.ends_with("PRIVATE KEY BLOCK");
-    private.then_some(Secret { kind: "private-key", start, end })
+    Some(Secret { kind: "private-key", start, end })
 }
 
 /// The password in `scheme://user:password@host`.
@@ -170,7 +182,8 @@ fn in_address(bytes: &[u8], at: usize) -> Option<Secret> {
 }
 
 /// What stands behind a telling name and `=` or `:`.
-fn assigned(bytes: &[u8], at: usize) -> Option<Secret> {
+fn assigned(text: &str, at: usize) -> Option<Secret> {
+    let bytes = text.as_bytes();
     let (before, after) = (&bytes[..at], &bytes[at + 1..]);
     if after.first().is_some_and(|c| b"=>:/".contains(c))
         || before.last().is_some_and(|c| b"=!<>:".contains(c))
@@ -194,10 +207,10 @@ fn assigned(bytes: &[u8], at: usize) -> Option<Secret> {
             start += scheme.len();
         }
     }
-    let length = run(&bytes[start..], |c| {
-        !c.is_ascii_whitespace() && !c.is_ascii_control() && !b"\"'`&,;<>\\".contains(&c)
-    });
-    let value = std::str::from_utf8(&bytes[start..start + length]).ok()?;
+    let of = |c: u8| !c.is_ascii_whitespace() && !c.is_ascii_control() && !b"\"'`&,;<>\\".contains(&c);
+    // Its beginning tells whether it is one; only then is it read to its end.
+    let first = run(bytes[start..].get(..TOLD_BY).unwrap_or(&bytes[start..]), of);
+    let value = &text[start..text.floor_char_boundary(start + first)];
     // In prose a name is followed by words; only what no word looks like is a value there.
     let prose = quote == 0 && bytes[at] == b':';
     let value = if prose { value.trim_end_matches(['.', '!', '?', ')']) } else { value };
@@ -207,11 +220,11 @@ fn assigned(bytes: &[u8], at: usize) -> Option<Secret> {
         _ => true,
     };
     let code = value.contains('(') || value.split('.').count() > 1 && value.split('.').all(|p| p.len() < 16);
-    (hides && !(code && name != Name::Password) && name.hides(value)).then_some(Secret {
-        kind: name.kind(),
-        start,
-        end: start + value.len(),
-    })
+    if !hides || (code && name != Name::Password) || !name.hides(value) {
+        return None;
+    }
+    let end = if first < TOLD_BY { start + value.len() } else { start + run(&bytes[start..], of) };
+    Some(Secret { kind: name.kind(), start, end })
 }
 
 /// The words that stand where a value would, in schemas and documentation.
@@ -399,6 +412,29 @@ mod tests {
         ] {
             assert_eq!(found(text).iter().map(|(_, s)| *s).collect::<Vec<_>>(), [secret], "{text}");
         }
+    }
+
+    /// A megabyte of beginnings: what takes the square of its length would take minutes.
+    #[test]
+    fn no_text_takes_long() {
+        for part in [
+            "sk-",
+            "eyJ-",
+            "eyJa.",
+            "token=",
+            "password: ",
+            "-----BEGIN ",
+            "-----BEGIN A PRIVATE KEY-----",
+            "://a:",
+            "@",
+            "bearer ",
+        ] {
+            let began = std::time::Instant::now();
+            secrets_in(&part.repeat((1 << 20) / part.len()));
+            assert!(began.elapsed() < std::time::Duration::from_secs(20), "{part}");
+        }
+        let long = format!("password={}", "\u{e9}1".repeat(1000));
+        assert_eq!(found(&long), [("password", &long[9..])]);
     }
 
     #[test]
