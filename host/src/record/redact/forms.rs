@@ -414,10 +414,14 @@ mod tests {
         }
     }
 
-    /// A megabyte of beginnings: what takes the square of its length would take minutes.
+    /// A megabyte of beginnings: what takes the square of its length would take minutes. Measured in computing time,
+    /// for a busy machine is late everywhere.
+    #[cfg(unix)]
     #[test]
     fn no_text_takes_long() {
-        for part in [
+        use rustix::time::{ClockId, clock_gettime};
+        let seconds = || clock_gettime(ClockId::ThreadCPUTime).tv_sec;
+        let parts = [
             "sk-",
             "eyJ-",
             "eyJa.",
@@ -428,11 +432,16 @@ mod tests {
             "://a:",
             "@",
             "bearer ",
-        ] {
-            let began = std::time::Instant::now();
+        ];
+        for part in parts {
+            let began = seconds();
             secrets_in(&part.repeat((1 << 20) / part.len()));
-            assert!(began.elapsed() < std::time::Duration::from_secs(20), "{part}");
+            assert!(seconds() - began < 10, "{part}");
         }
+    }
+
+    #[test]
+    fn a_long_secret_is_found_to_its_end() {
         let long = format!("password={}", "\u{e9}1".repeat(1000));
         assert_eq!(found(&long), [("password", &long[9..])]);
     }
