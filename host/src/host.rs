@@ -54,6 +54,7 @@ struct Settings {
     thresholds: Thresholds,
     approval_time: std::time::Duration,
     records: Option<PathBuf>,
+    redact: Vec<String>,
     config_sha256: String,
 }
 
@@ -128,6 +129,7 @@ impl HostBuilder {
             thresholds: self.config.guard.thresholds,
             approval_time: self.config.approval.timeout,
             records: self.records,
+            redact: self.config.record.redact.clone(),
             config_sha256: self.config.digest(),
         };
         let approver = self.approver.unwrap_or_else(|| default_approver(self.config.approval.mode));
@@ -411,7 +413,7 @@ impl Host {
         match &self.settings.records {
             Some(records) => {
                 let key = RecordKey::open(&crate::record::state_folder())?;
-                let redactor = Redactor::new(&[])?;
+                let redactor = Redactor::new(&self.settings.redact)?;
                 let record = Record::begin(records, manifest, script, key, redactor)?;
                 let out = Out::Recorded(record.artifacts());
                 Ok((Some(Arc::new(record)), out))

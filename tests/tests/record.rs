@@ -124,6 +124,22 @@ fn secrets_stay_out_of_the_record_and_reach_the_caller() {
     assert!(report.contains("[redacted password ") && report.contains("[redacted secret "), "{report}");
 }
 
+#[test]
+fn a_pattern_leaves_an_argument_out() {
+    let mut postern = Postern::new();
+    postern.permissive_guard().server("t", Server::test()).set("record.redact", vec!["t/echo.*.pin"]);
+    let run = postern.run_js("return await tools.t.echo({ card: { pin: 'swordfish', name: 'Ann' }, pin: 'outside' });");
+    assert_eq!(run.ok()["card"]["pin"], "swordfish");
+    let journal = std::fs::read_to_string(postern.records().join(run.id()).join("journal.jsonl"));
+    let journal = journal.expect("a journal");
+    assert!(journal.contains("[redacted pattern ") && !journal.contains("swordfish"), "{journal}");
+    assert!(journal.contains("outside") && journal.contains("Ann"), "{journal}");
+    postern.set("record.redact", vec![""]);
+    let script = postern.path("script.js");
+    let finished = postern.run_raw(&[script.to_str().expect("UTF-8")], &[]);
+    assert!(finished.exit == exit::SETUP && finished.stderr.contains("record.redact"), "{finished:#?}");
+}
+
 #[cfg(unix)]
 #[test]
 fn only_the_user_can_read_the_key() {

@@ -37,6 +37,8 @@ pub struct Config {
     pub guard: GuardConfig,
     /// Asking people.
     pub approval: ApprovalConfig,
+    /// What is written into records.
+    pub record: RecordConfig,
     /// Where records are kept.
     pub record_dir: Option<PathBuf>,
     /// What is wrong with single servers; the others work.
@@ -61,6 +63,14 @@ pub struct GuardConfig {
     pub threads: Option<u32>,
     /// When scores mean asking and blocking.
     pub thresholds: Thresholds,
+}
+
+/// `[record]`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RecordConfig {
+    /// Patterns of arguments that are left out, beside what looks like a secret: `*.pin`, `crm/create.person.*`.
+    pub redact: Vec<String>,
 }
 
 /// `[approval]`.
@@ -149,6 +159,7 @@ impl Config {
     pub fn validate(&self) -> Result<()> {
         self.limits.validate().map_err(|e| Error::Setting(format!("limits: {e}")))?;
         self.guard.thresholds.validate().map_err(|e| Error::Setting(format!("guard.thresholds: {e}")))?;
+        crate::record::Redactor::new(&self.record.redact)?;
         self.grants().map(drop)
     }
 

@@ -43,7 +43,7 @@ impl Redactor {
     /// If a pattern is empty, or the system gives no random bytes.
     pub fn new(patterns: &[String]) -> Result<Self> {
         if patterns.iter().any(|pattern| pattern.trim().is_empty()) {
-            return Err(Error::Setting("a pattern of what to redact is empty".into()));
+            return Err(Error::Setting("record.redact: a pattern is empty; write one such as *.pin".into()));
         }
         let mut key = [0; 32];
         getrandom::fill(&mut key)
