@@ -91,7 +91,8 @@ pub(super) async fn run(options: Options) -> Result<Exit> {
 }
 
 async fn show_one(upstreams: &Upstreams, tool: &str) -> Result<Exit> {
-    show::print_json(&definition(&*look_up(upstreams, tool).await?));
+    let tool = look_up(upstreams, tool).await?;
+    show::print_json(&definition(&tool));
     Ok(Exit::Done)
 }
 

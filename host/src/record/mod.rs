@@ -237,24 +237,18 @@ pub fn read(records: &Path, run: &str) -> Result<Read> {
     // What stands after the last line end was cut off with the host.
     for (number, line) in text.split_inclusive('\n').enumerate().filter(|(_, line)| line.ends_with('\n')) {
         let damaged = |e| fault(format!("{JOURNAL} line {} is damaged: {e}", number + 1));
-        match serde_json::from_str(line).map_err(damaged)? {
-            Said::Entry(Entry::End(_)) => {}
-            Said::Entry(entry) => journal.push(entry),
-            Said::Seal { .. } => {}
+        let link: Link = serde_json::from_str(line).map_err(damaged)?;
+        if link.r#type != "seal" && link.r#type != "end" {
+            journal.push(serde_json::from_str(line).map_err(damaged)?);
         }
     }
     Ok(Read { manifest, closing, journal })
 }
 
-/// A line of the journal, read without its chain.
+/// Of a line of the journal, what it is.
 #[derive(Deserialize)]
-#[serde(untagged)]
-enum Said {
-    Entry(Entry),
-    Seal {
-        #[serde(rename = "signature")]
-        _signature: String,
-    },
+struct Link {
+    r#type: String,
 }
 
 /// The content of an artifact of a run.

@@ -255,7 +255,7 @@ fn from_hex(text: &str) -> Option<Vec<u8>> {
         b'a'..=b'f' => Some(c - b'a' + 10),
         _ => None,
     };
-    let pair = |pair: &[u8]| Some(digit(pair[0])? << 4 | digit(pair[1])?);
+    let pair = |pair: &[u8]| Some((digit(pair[0])? << 4) | digit(pair[1])?);
     if !text.len().is_multiple_of(2) {
         return None;
     }

@@ -3,10 +3,10 @@
 #![allow(clippy::unwrap_used)]
 
 use std::path::PathBuf;
-use std::sync::LazyLock;
 
 use postern_check::Verdict;
 use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
 use super::*;
@@ -126,9 +126,6 @@ fn closing(artifacts: Vec<ArtifactFile>) -> Closing {
     };
     Closing { ended: jiff::Timestamp::UNIX_EPOCH, guard: None, report }
 }
-
-/// One for all that do not change it for good.
-static FINISHED: LazyLock<std::sync::Mutex<Scene>> = LazyLock::new(|| Scene::finished(40).into());
 
 #[test]
 fn an_untouched_record_is_whole() {
@@ -357,21 +354,21 @@ fn changed(text: &[u8], change: &Change) -> Option<Vec<u8>> {
     (new != text).then_some(new)
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn any_change_is_found(file in 0..5usize, change in changes()) {
-        let names = [JOURNAL, JOURNAL, "run.json", "script.txt", REPORT];
-        let scene = FINISHED.lock().unwrap();
+#[test]
+fn any_change_is_found() {
+    let scene = Scene::finished(40);
+    let names = [JOURNAL, JOURNAL, "run.json", "script.txt", REPORT];
+    let config = ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() };
+    let found = TestRunner::new(config).run(&(0..names.len(), changes()), |(file, change)| {
         let path = scene.path(names[file]);
         let text = std::fs::read(&path).unwrap();
-        if let Some(new) = changed(&text, &change) {
-            std::fs::write(&path, new).unwrap();
-            let verified = scene.verify();
-            std::fs::write(&path, &text).unwrap();
-            prop_assert_eq!(verified.standing, Standing::Broken);
-            prop_assert!(verified.fault.is_some());
-        }
-    }
+        let Some(new) = changed(&text, &change) else { return Ok(()) };
+        std::fs::write(&path, new).unwrap();
+        let verified = scene.verify();
+        std::fs::write(&path, &text).unwrap();
+        prop_assert_eq!(verified.standing, Standing::Broken);
+        prop_assert!(verified.fault.is_some());
+        Ok(())
+    });
+    found.unwrap();
 }
