@@ -14,7 +14,7 @@ use crate::config::{Approvals, Config, Profile, profiles};
 use crate::gate::{Gate, GateParts, Grants, Observer, Pattern};
 use crate::guard::{Guard, WorkerGuard};
 use crate::policy::{Agent, Known, Policy};
-use crate::record::{Closing, Manifest, Record};
+use crate::record::{Closing, Manifest, Promotion, Record, RecordKey, Redactor};
 use crate::report::Report;
 use crate::sandbox::{
     ArtifactFile, CompiledRunner, Door, Input, Job, Limits, RunClock, Runners, Sandbox, Workspace,
@@ -60,6 +60,7 @@ struct Settings {
     thresholds: Thresholds,
     approval_time: std::time::Duration,
     records: Option<PathBuf>,
+    redact: Vec<String>,
     config_sha256: String,
 }
 
@@ -193,6 +194,7 @@ impl HostBuilder {
             thresholds: self.config.guard.thresholds,
             approval_time: self.config.approval.timeout,
             records: self.records,
+            redact: self.config.record.redact.clone(),
             config_sha256: self.config.digest(),
         };
         let most = usize::try_from(self.config.limits.max_result_bytes).unwrap_or(usize::MAX);
@@ -369,6 +371,18 @@ impl Host {
         crate::record::artifact(records, &report.run, artifact)
     }
 
+    /// Copies all artifacts of a run into a folder, over what is there, and writes that into its record.
+    ///
+    /// # Errors
+    /// As [`record::promote`](crate::record::promote).
+    pub fn promote(&self, report: &Report, to: &Path) -> Result<Vec<Promotion>> {
+        let records = self.settings.records.as_deref();
+        let records = records
+            .ok_or_else(|| Error::Setting("artifacts are kept with the record, and none is kept".into()))?;
+        let key = RecordKey::open(&crate::record::state_folder())?;
+        crate::record::promote(records, &report.run, &[], to, true, &key)
+    }
+
     /// Runs a script to its end.
     ///
     /// # Errors
@@ -385,7 +399,7 @@ impl Host {
         let runner = self.sandbox.runners().javascript(&self.sandbox)?;
         let inputs: Vec<Input> = script.inputs.iter().map(|path| Input::new(path)).collect::<Result<_>>()?;
         let manifest = self.manifest(&run, &script, &prepared, &runner, &inputs, conditions);
-        let (record, out) = self.begin_record(&manifest, &script.text)?;
+        let (record, out) = self.begin_record(manifest, &script.text)?;
         let limits = &conditions.limits;
         let workspace = Workspace::create(out.path(), &inputs, limits)?;
         let clock = Arc::new(RunClock::default());
@@ -483,13 +497,16 @@ impl Host {
             allow_tools: conditions.grants.patterns(),
             inputs: inputs.iter().map(|input| input.name.clone()).collect(),
             limits: conditions.limits.clone(),
+            key_sha256: String::new(), // the record's to fill in
         }
     }
 
-    fn begin_record(&self, manifest: &Manifest, script: &str) -> Result<(Option<Arc<Record>>, Out)> {
+    fn begin_record(&self, manifest: Manifest, script: &str) -> Result<(Option<Arc<Record>>, Out)> {
         match &self.settings.records {
             Some(records) => {
-                let record = Record::begin(records, manifest, script)?;
+                let key = RecordKey::open(&crate::record::state_folder())?;
+                let redactor = Redactor::new(&self.settings.redact)?;
+                let record = Record::begin(records, manifest, script, key, redactor)?;
                 let out = Out::Recorded(record.artifacts());
                 Ok((Some(Arc::new(record)), out))
             }

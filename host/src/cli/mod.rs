@@ -1,6 +1,7 @@
 //! The `postern` command: one file per subcommand. What a command prints and how it ends are decided
 //! here; what it does is the library's business.
 
+mod artifacts;
 mod check;
 mod doctor;
 mod exit;
@@ -13,6 +14,7 @@ mod record;
 mod run;
 mod show;
 mod tools;
+mod verify;
 
 use std::process::ExitCode;
 
@@ -43,6 +45,8 @@ enum Subcommands {
     Tools(tools::Options),
     /// What earlier runs did.
     Record(record::Options),
+    /// What runs proposed in /out: list it, look at it, copy it out.
+    Artifacts(artifacts::Options),
     /// What is set up, which device the guard uses, which servers answer.
     Doctor(doctor::Options),
     /// Compile the language runtimes into the cache, so that the first run does not have to.
@@ -83,6 +87,7 @@ impl Command {
             Subcommands::Profiles(options) => options.json,
             Subcommands::Tools(options) => options.json,
             Subcommands::Record(options) => options.json,
+            Subcommands::Artifacts(options) => options.json,
             Subcommands::Doctor(options) => options.json,
             Subcommands::Prepare(_) => false,
         }
@@ -96,6 +101,7 @@ impl Command {
             Subcommands::Profiles(options) => profiles::run(options),
             Subcommands::Tools(options) => tools::run(options).await,
             Subcommands::Record(options) => record::run(options),
+            Subcommands::Artifacts(options) => artifacts::run(options),
             Subcommands::Doctor(options) => doctor::run(options).await,
             Subcommands::Prepare(options) => prepare::run(options),
         }

@@ -8,7 +8,7 @@ use owo_colors::OwoColorize;
 use serde_json::json;
 
 use super::exit::Exit;
-use super::show;
+use super::{show, verify};
 use crate::Result;
 use crate::config::Config;
 use crate::record;
@@ -34,8 +34,16 @@ enum Action {
     List,
     /// One run, whole
     Show {
-        /// Its id, or the first characters of it
+        /// Its id, the first characters of it, or last
         run: String,
+    },
+    /// Whether a record, or every one, is still what was written
+    Verify {
+        /// Its id, the first characters of it, or last [default: all]
+        run: Option<String>,
+        /// The public key of whoever made it [default: this user's own]
+        #[arg(long, value_name = "FILE")]
+        public_key: Option<PathBuf>,
     },
 }
 
@@ -58,6 +66,9 @@ pub(super) fn run(options: Options) -> Result<Exit> {
             } else {
                 show_record(&read);
             }
+        }
+        Action::Verify { run, public_key } => {
+            return verify::run(&records, run.as_deref(), public_key.as_ref(), options.json);
         }
     }
     Ok(Exit::Done)

@@ -12,7 +12,7 @@ use super::options::{ConfigOptions, LimitOptions};
 use super::show;
 use crate::approval::ApprovalMode;
 use crate::script::Language;
-use crate::{Error, Host, Report, Result, Script};
+use crate::{Error, Host, Result, Script};
 
 /// The longest script that is read, in bytes.
 const MAX_SCRIPT: u64 = 4 << 20;
@@ -109,8 +109,8 @@ pub(super) async fn run(options: Options) -> Result<Exit> {
     } else {
         show::report(&report, true);
     }
-    if let Some(out) = &options.out {
-        export(&host, &report, out)?;
+    if let Some(out) = options.out.as_ref().filter(|_| !report.artifacts.is_empty()) {
+        host.promote(&report, out)?;
     }
     Ok(Exit::from(report.outcome))
 }
@@ -138,19 +138,6 @@ fn script(text: String, options: &Options, cancel: &CancellationToken) -> Script
         script = script.observer(Arc::new(show::live_call));
     }
     script
-}
-
-/// Copies artifacts out, each only if it is still what the report says it was.
-fn export(host: &Host, report: &Report, out: &Path) -> Result<()> {
-    for artifact in &report.artifacts {
-        let relative = artifact.path.trim_start_matches("/out/");
-        let target = out.join(relative);
-        let fault = |source| Error::Io { doing: "cannot write the artifact", path: target.clone(), source };
-        let bytes = host.artifact(report, artifact)?;
-        std::fs::create_dir_all(target.parent().unwrap_or(out)).map_err(fault)?;
-        std::fs::write(&target, bytes).map_err(fault)?;
-    }
-    Ok(())
 }
 
 /// The first Ctrl-C ends the run in order; the second ends the process.

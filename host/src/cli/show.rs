@@ -169,7 +169,7 @@ pub(super) fn one_line(text: &str) -> String {
 
 /// What a script or a server wrote, without the control characters that would let it move the
 /// cursor, change the title or repaint what Postern says.
-fn harmless(text: &str) -> String {
+pub(super) fn harmless(text: &str) -> String {
     let text = anstream::adapter::strip_str(text).to_string();
     text.chars().map(|c| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c }).collect()
 }

@@ -1,5 +1,9 @@
 //! `postern tools`: what the configured servers offer.
 
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
 use super::print::{eprintln, println};
 use clap::{Args, Subcommand};
 use owo_colors::OwoColorize;
@@ -9,7 +13,9 @@ use super::exit::Exit;
 use super::options::ConfigOptions;
 use super::show;
 use crate::gate::{definition, rank};
+use crate::pins::{Pin, Pins};
 use crate::upstream::{ToolDefinition, Upstreams};
+use crate::visible::visible;
 use crate::{Error, Result};
 
 #[derive(Debug, Args)]
@@ -35,10 +41,22 @@ enum Action {
         /// server/tool
         tool: String,
     },
+    /// The tools that are pinned as they were when first used
+    Pins {
+        /// Start the servers and say which tools are no longer as they were pinned
+        #[arg(long)]
+        check: bool,
+    },
+    /// Show how a tool differs from its pin, and pin it as it is now
+    Accept {
+        /// server/tool
+        tool: String,
+    },
 }
 
 pub(super) async fn run(options: Options) -> Result<Exit> {
     let config = options.config.read()?;
+    let pins = Pins::default_path(options.config.config.as_deref());
     let grants = config.grants()?;
     let mut problems = config.problems;
     let upstreams = Upstreams::new(config.servers);
@@ -65,18 +83,103 @@ pub(super) async fn run(options: Options) -> Result<Exit> {
             Ok(Exit::Done)
         }
         Action::Show { tool } => show_one(&upstreams, tool).await,
+        Action::Pins { check } => show_pins(&upstreams, &pins, *check, options.json).await,
+        Action::Accept { tool } => accept(&upstreams, &pins, tool, options.json).await,
     };
     upstreams.close().await;
     ended
 }
 
 async fn show_one(upstreams: &Upstreams, tool: &str) -> Result<Exit> {
+    let tool = look_up(upstreams, tool).await?;
+    show::print_json(&definition(&tool));
+    Ok(Exit::Done)
+}
+
+async fn look_up(upstreams: &Upstreams, tool: &str) -> Result<Arc<ToolDefinition>> {
     let (server, name) = tool
         .split_once('/')
         .ok_or_else(|| Error::Setting(format!("{tool:?} is no tool's name: write server/tool")))?;
-    let tool = upstreams.tool(server, name).await.map_err(|e| Error::Setting(e.message))?;
-    show::print_json(&definition(&tool));
+    upstreams.tool(server, name).await.map_err(|e| Error::Setting(e.message))
+}
+
+/// All pins; with `check`, how each stands to what its server says today.
+async fn show_pins(upstreams: &Upstreams, path: &Path, check: bool, json: bool) -> Result<Exit> {
+    let pins = Pins::open(path)?;
+    let mut today: BTreeMap<String, Pin> = BTreeMap::new();
+    if check {
+        let catalog = upstreams.catalog().await;
+        catalog.problems.iter().for_each(|problem| eprintln!("{} {problem}", "warning:".yellow().bold()));
+        today.extend(catalog.tools.iter().map(|tool| (tool.id(), pins.state(tool))));
+    }
+    let state = |tool: &str| match today.get(tool) {
+        _ if !check => None,
+        None => Some("missing"),
+        Some(pin) => Some(word(pin)),
+    };
+    let all = pins.all();
+    if json {
+        let pins: Vec<Value> = all
+            .iter()
+            .map(|(tool, pin)| json!({"tool": tool, "sha256": pin.sha256, "state": state(tool)}))
+            .collect();
+        show::print_json(&json!({"file": path, "pins": pins}));
+        return Ok(Exit::Done);
+    }
+    if all.is_empty() {
+        println!("no tool is pinned in {}", path.display());
+        return Ok(Exit::Done);
+    }
+    let mut table = show::table(if check { &["tool", "sha256", "today"] } else { &["tool", "sha256"] });
+    for (tool, pin) in &all {
+        let short = pin.sha256.get(..12).unwrap_or(&pin.sha256);
+        table.add_row(
+            [Some(visible(tool)), Some(short.to_owned()), state(tool).map(str::to_owned)]
+                .into_iter()
+                .flatten(),
+        );
+    }
+    println!("{table}");
     Ok(Exit::Done)
+}
+
+async fn accept(upstreams: &Upstreams, path: &Path, tool: &str, json: bool) -> Result<Exit> {
+    let tool = look_up(upstreams, tool).await?;
+    let before = Pins::open(path)?.accept(&tool)?;
+    if json {
+        let diff = match &before {
+            Pin::Changed { diff } => Some(diff),
+            Pin::New | Pin::Same => None,
+        };
+        show::print_json(
+            &json!({"tool": tool.id(), "was": word(&before), "diff": diff, "sha256": tool.digest(), "file": path}),
+        );
+        return Ok(Exit::Done);
+    }
+    if let Pin::Changed { diff } = &before {
+        for line in diff.lines() {
+            match line.as_bytes().first() {
+                Some(b'+') => println!("{}", line.green()),
+                Some(b'-') => println!("{}", line.red()),
+                _ => println!("{line}"),
+            }
+        }
+    }
+    let said = match before {
+        Pin::New => "is pinned now",
+        Pin::Same => "was pinned so already",
+        Pin::Changed { .. } => "is pinned as it is now",
+    };
+    println!("{} {} {said}", "✓".green(), visible(&tool.id()));
+    Ok(Exit::Done)
+}
+
+fn word(pin: &Pin) -> &'static str {
+    match pin {
+        Pin::New => "new",
+        Pin::Same => "same",
+        Pin::Changed { .. } => "changed",
+    }
 }
 
 fn listed(tool: &ToolDefinition, granted: bool) -> Value {

@@ -49,6 +49,8 @@ pub struct Config {
     pub policy: PolicyConfig,
     /// Classes of job, by name.
     pub profiles: BTreeMap<String, Profile>,
+    /// What is written into records.
+    pub record: RecordConfig,
     /// Where records are kept.
     pub record_dir: Option<PathBuf>,
     /// What is wrong with single servers; the others work.
@@ -73,6 +75,14 @@ pub struct GuardConfig {
     pub threads: Option<u32>,
     /// When scores mean asking and blocking.
     pub thresholds: Thresholds,
+}
+
+/// `[record]`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RecordConfig {
+    /// Patterns of arguments that are left out, beside what looks like a secret: `*.pin`, `crm/create.person.*`.
+    pub redact: Vec<String>,
 }
 
 /// `[approval]`.
@@ -176,6 +186,7 @@ impl Config {
         for (name, profile) in &self.profiles {
             profile.validate(&self.limits).map_err(|e| Error::Setting(format!("profiles.{name}: {e}")))?;
         }
+        crate::record::Redactor::new(&self.record.redact)?;
         self.grants().map(drop)
     }
 

@@ -1,5 +1,5 @@
-//! The lines of journal.jsonl: an attempt when it is made, its outcome when it is known. An attempt
-//! without an outcome was cut off with the host.
+//! What the lines of journal.jsonl say: an attempt when it is made, its outcome when it is known, and at the end that
+//! it is the end. An attempt without an outcome was cut off with the host. How lines are chained is in `chain`.
 
 use postern_check::{Reason, Scores, Verdict};
 use serde::{Deserialize, Serialize};
@@ -13,6 +13,19 @@ pub enum Entry {
     Attempt(Attempt),
     /// What came of it.
     Outcome(Outcome),
+    /// The run came to its end; nothing but a seal follows.
+    End(End),
+}
+
+/// The run came to its end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct End {
+    /// When.
+    pub at: jiff::Timestamp,
+    /// SHA-256 of report.json.
+    pub report_sha256: String,
+    /// What lies in /out.
+    pub artifacts: Vec<crate::sandbox::ArtifactFile>,
 }
 
 /// A script wants to call a tool.

@@ -1,31 +1,43 @@
 //! What ran: one folder per run, written while it happens.
 //!
 //! ```text
-//! RECORDS/RUN/run.json        what was run: script digest, versions, limits, grants
-//!             script.txt      the text as it was handed over
-//!             journal.jsonl   every attempt to call a tool, and what came of it
-//!             artifacts/      what the script put into /out
-//!             report.json     how it ended
+//! RECORDS/RUN/run.json          what was run: script digest, versions, limits, grants
+//!             script.txt        the text as it was handed over
+//!             journal.jsonl     every attempt to call a tool, and what came of it; chained and sealed
+//!             artifacts/        what the script put into /out
+//!             report.json       how it ended
+//!             promotions.jsonl  which artifacts were copied out, and where to; chained and sealed
 //! ```
 //!
-//! Nothing of the host's secrets comes in here: of the configuration only a digest is kept.
+//! The chain begins with the digest of run.json, which holds that of script.txt, and ends with those of report.json
+//! and the artifacts: no part can be changed alone. Nothing of the host's secrets comes in here: of the configuration
+//! only a digest is kept. What looks like a secret of the user's is replaced before it is written (`redact`).
 
+mod artifacts;
+mod chain;
 mod journal;
+mod redact;
+mod sign;
+mod verify;
 
 use std::fs::{DirBuilder, File};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
-use crate::sandbox::{ArtifactFile, Limits, hex};
+use crate::sandbox::{ArtifactFile, Limits};
 use crate::{Error, Report, Result};
 
-pub use journal::{Attempt, Entry, Outcome, Timings};
+pub use artifacts::{Promotion, Proposal, promote, proposals};
+pub use journal::{Attempt, End, Entry, Outcome, Timings};
+pub use redact::{Redactor, Secret, secrets_in};
+pub use sign::{FinishedRuns, PublicKey, RecordKey};
+pub use verify::{Fault, Standing, Verified, verify};
+
+use chain::Chain;
 
 /// What was run, and with what.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -58,6 +70,9 @@ pub struct Manifest {
     pub inputs: Vec<String>,
     /// The limits in force.
     pub limits: Limits,
+    /// SHA-256 of the public key that the record is signed with; empty in a record that is not.
+    #[serde(default)]
+    pub key_sha256: String,
 }
 
 /// A finished run's last file.
@@ -77,15 +92,23 @@ pub struct Closing {
 pub struct Record {
     run: String,
     folder: PathBuf,
-    journal: Mutex<File>,
+    key: RecordKey,
+    redactor: Redactor,
+    journal: Mutex<Chain>,
 }
 
 impl Record {
-    /// Makes the folder and writes what is known at the start.
+    /// Makes the folder and writes what is known at the start. The manifest gets the key's fingerprint.
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn begin(records: &Path, manifest: &Manifest, script: &str) -> Result<Self> {
+    pub fn begin(
+        records: &Path,
+        mut manifest: Manifest,
+        script: &str,
+        key: RecordKey,
+        redactor: Redactor,
+    ) -> Result<Self> {
         let folder = records.join(&manifest.run);
         let artifacts = folder.join("artifacts");
         let fault = |path: &Path| {
@@ -97,11 +120,18 @@ impl Record {
             let path = folder.join(name);
             std::fs::write(&path, bytes).map_err(fault(&path))
         };
+        manifest.key_sha256 = key.public().fingerprint();
+        manifest.intent = redactor.text(&manifest.intent);
+        manifest.constraints.iter_mut().for_each(|rule| *rule = redactor.text(rule));
         write("script.txt", script.as_bytes())?;
-        write("run.json", &pretty(manifest)?)?;
-        let path = folder.join("journal.jsonl");
+        let text = pretty(&manifest)?;
+        write("run.json", &text)?;
+        let path = folder.join(JOURNAL);
         let journal = File::options().append(true).create_new(true).open(&path).map_err(fault(&path))?;
-        Ok(Self { run: manifest.run.clone(), folder, journal: Mutex::new(journal) })
+        let mut journal = Chain::resume(journal, &manifest.run, JOURNAL, (0, 0, chain::digest(&text)));
+        // Sealed at once: a run that is cut off early has a signature over what it was.
+        journal.append::<Entry>(&[], &key, true).map_err(fault(&path))?;
+        Ok(Self { run: manifest.run, folder, key, redactor, journal: Mutex::new(journal) })
     }
 
     /// Where /out is kept.
@@ -109,39 +139,66 @@ impl Record {
         self.folder.join("artifacts")
     }
 
-    /// Appends one line to the journal.
+    /// What replaces secrets in this record.
+    pub fn redactor(&self) -> &Redactor {
+        &self.redactor
+    }
+
+    /// Appends one line to the journal, without the secrets in it.
     ///
     /// # Errors
     /// If it cannot be written; the gate then lets nothing through, for what is not recorded must
     /// not happen.
     pub fn note(&self, entry: &Entry) -> Result<()> {
-        let fault =
-            |source| Error::Io { doing: "cannot write the journal in", path: self.folder.clone(), source };
-        let mut line = serde_json::to_vec(entry).map_err(|e| fault(e.into()))?;
-        line.push(b'\n');
-        let mut journal = self.journal.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        journal.write_all(&line).map_err(fault)
+        let entry = self.redactor.entry(entry);
+        self.append(&[entry], false).map(drop)
     }
 
-    /// Writes how the run ended.
+    /// Writes how the run ended, without the secrets in it, and signs the whole.
     ///
     /// # Errors
     /// If it cannot be written.
     pub fn close(&self, closing: &Closing) -> Result<()> {
-        let path = self.folder.join("report.json");
-        let text = pretty(closing)?;
-        std::fs::write(&path, text).map_err(|source| Error::Io {
-            doing: "cannot write the record",
-            path,
-            source,
-        })
+        let mut closing = closing.clone();
+        self.redactor.report(&mut closing.report);
+        let text = pretty(&closing)?;
+        let path = self.folder.join(REPORT);
+        // Never half a report: it is there or it is not.
+        let new = self.folder.join(".report.json");
+        std::fs::write(&new, &text)
+            .and_then(|()| std::fs::rename(&new, &path))
+            .map_err(|source| Error::Io { doing: "cannot write the record", path, source })?;
+        let end = End {
+            at: closing.ended,
+            report_sha256: chain::digest(&text),
+            artifacts: closing.report.artifacts,
+        };
+        let head = self.append(&[Entry::End(end)], true)?;
+        if let Err(error) = self.key.note_finished(&self.run, &head) {
+            tracing::warn!(%error, "that the run has finished is not noted beside the key");
+        }
+        Ok(())
     }
 
     /// The run's id.
     pub fn run(&self) -> &str {
         &self.run
     }
+
+    fn append(&self, entries: &[Entry], seal: bool) -> Result<String> {
+        let mut journal = self.journal.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        journal.append(entries, &self.key, seal).map_err(|source| Error::Io {
+            doing: "cannot write the journal in",
+            path: self.folder.clone(),
+            source,
+        })?;
+        Ok(journal.head().to_owned())
+    }
 }
+
+const JOURNAL: &str = "journal.jsonl";
+const REPORT: &str = "report.json";
+const PROMOTIONS: &str = "promotions.jsonl";
 
 /// A record as read back.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -150,11 +207,12 @@ pub struct Read {
     pub manifest: Manifest,
     /// How it ended; None if it never came to its end.
     pub closing: Option<Closing>,
-    /// Every line of the journal.
+    /// Every attempt and outcome, in the order they were written.
     pub journal: Vec<Entry>,
 }
 
-/// Reads the record of a run. `run` may be the first characters of its id, if they fit only one.
+/// Reads the record of a run, without judging whether it is what was written (see [`verify`]). `run` may be the first
+/// characters of its id, if they fit only one, or `last`.
 ///
 /// # Errors
 /// If there is no such record, more than one, or it is damaged.
@@ -174,15 +232,23 @@ pub fn read(records: &Path, run: &str) -> Result<Read> {
         ),
         false => None,
     };
-    let journal = text("journal.jsonl")?
-        .lines()
-        .enumerate()
-        .map(|(number, line)| {
-            let damaged = |e| fault(format!("journal.jsonl line {} is damaged: {e}", number + 1));
-            serde_json::from_str(line).map_err(damaged)
-        })
-        .collect::<Result<_>>()?;
+    let text = text(JOURNAL)?;
+    let mut journal = Vec::new();
+    // What stands after the last line end was cut off with the host.
+    for (number, line) in text.split_inclusive('\n').enumerate().filter(|(_, line)| line.ends_with('\n')) {
+        let damaged = |e| fault(format!("{JOURNAL} line {} is damaged: {e}", number + 1));
+        let link: Link = serde_json::from_str(line).map_err(damaged)?;
+        if link.r#type != "seal" && link.r#type != "end" {
+            journal.push(serde_json::from_str(line).map_err(damaged)?);
+        }
+    }
     Ok(Read { manifest, closing, journal })
+}
+
+/// Of a line of the journal, what it is.
+#[derive(Deserialize)]
+struct Link {
+    r#type: String,
 }
 
 /// The content of an artifact of a run.
@@ -195,11 +261,10 @@ pub fn artifact(records: &Path, run: &str, artifact: &ArtifactFile) -> Result<Ve
         message: format!("{}: {message}", artifact.path),
     };
     let folder = records.join(find(records, run)?).join("artifacts");
-    // Resolved inside the folder, whatever the path says.
     let bytes = Dir::open_ambient_dir(&folder, ambient_authority())
-        .and_then(|folder| folder.read(artifact.path.trim_start_matches("/out/")))
+        .and_then(|folder| artifacts::read_plain(&folder, artifacts::inside(&artifact.path)))
         .map_err(|e| fault(format!("cannot be read: {e}")))?;
-    if hex(&Sha256::digest(&bytes)) != artifact.sha256 {
+    if chain::digest(&bytes) != artifact.sha256 {
         return Err(fault("is not what it was when the run ended".into()));
     }
     Ok(bytes)
@@ -225,10 +290,14 @@ pub fn list(records: &Path) -> Result<Vec<String>> {
     Ok(runs)
 }
 
+/// The id that begins with `run`, or of the latest run when it is `last`.
 fn find(records: &Path, run: &str) -> Result<String> {
     let fault = |message: &str| Error::Record { run: run.to_owned(), message: message.to_owned() };
-    let mut fits: Vec<_> =
-        list(records)?.into_iter().filter(|id| !run.is_empty() && id.starts_with(run)).collect();
+    let mut runs = list(records)?;
+    if run == "last" {
+        return runs.pop().ok_or_else(|| fault("there are no records"));
+    }
+    let mut fits: Vec<_> = runs.into_iter().filter(|id| !run.is_empty() && id.starts_with(run)).collect();
     match (fits.pop(), fits.len()) {
         (None, _) => Err(fault("there is no such record")),
         (Some(id), 0) => Ok(id),
@@ -236,11 +305,16 @@ fn find(records: &Path, run: &str) -> Result<String> {
     }
 }
 
-/// `records/` in `POSTERN_HOME`, else in the user's folder for state.
+/// `records/` in [`state_folder`].
 pub fn default_folder() -> PathBuf {
+    state_folder().join("records")
+}
+
+/// Where Postern keeps what is this user's: `POSTERN_HOME`, else in the user's folder for state. The key that signs
+/// records lies in it.
+pub fn state_folder() -> PathBuf {
     crate::folders::of_user("POSTERN_HOME", "XDG_STATE_HOME", ".local/state/postern")
         .unwrap_or_else(|| std::env::temp_dir().join("postern"))
-        .join("records")
 }
 
 fn private_folder() -> DirBuilder {

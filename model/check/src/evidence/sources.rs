@@ -170,6 +170,11 @@ impl Source {
         at >= self.decoded_from
     }
 
+    /// The stretches of its text that read like orders, in order.
+    pub fn orders(&self) -> &[Order] {
+        &self.orders
+    }
+
     /// The part that holds a place of the folded text.
     pub(super) fn field(&self, at: usize) -> Option<&Field> {
         let next = self.fields.partition_point(|field| field.start <= at);
