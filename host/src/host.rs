@@ -13,6 +13,7 @@ use crate::conclude::{self, Preparation};
 use crate::config::{Approvals, Config, Profile, profiles};
 use crate::gate::{Gate, GateParts, Grants, Observer, Pattern};
 use crate::guard::{Guard, WorkerGuard};
+use crate::pins::Pins;
 use crate::policy::{Agent, Known, Policy};
 use crate::record::{Closing, Manifest, Promotion, Record, RecordKey, Redactor};
 use crate::report::Report;
@@ -46,6 +47,7 @@ pub struct Host {
     upstreams: Upstreams,
     guard: Option<Arc<dyn Guard>>,
     sealer: Arc<Sealer>,
+    pins: Option<Arc<Pins>>,
     settings: Arc<Settings>,
 }
 
@@ -79,9 +81,9 @@ impl Conditions {
         let approver: Arc<dyn Approver> = match profile.approvals {
             Approvals::Ask => Arc::clone(&self.approver),
             Approvals::Never => Arc::new(NobodyApproves),
-            Approvals::Deny => {
-                Arc::new(DeniesAll::new(format!("the profile {name} refuses what a person would have to approve")))
-            }
+            Approvals::Deny => Arc::new(DeniesAll::new(format!(
+                "the profile {name} refuses what a person would have to approve"
+            ))),
         };
         let grants = match profile.patterns()? {
             Some(patterns) => self.grants.clone().within(patterns),
@@ -100,9 +102,18 @@ pub struct HostBuilder {
     local: Vec<(String, Arc<dyn LocalServer>)>,
     records: Option<PathBuf>,
     profile: Option<String>,
+    pins: Option<Pins>,
 }
 
 impl HostBuilder {
+    /// Where tools are pinned when they are first used. Without it nothing notices that a tool has changed
+    /// since the last run.
+    #[must_use]
+    pub fn pins(mut self, pins: Pins) -> Self {
+        self.pins = Some(pins);
+        self
+    }
+
     /// Another guard than the worker process.
     #[must_use]
     pub fn guard(mut self, guard: Arc<dyn Guard>) -> Self {
@@ -206,6 +217,7 @@ impl HostBuilder {
             sandbox: Sandbox::new(self.runners)?,
             upstreams: upstreams.build(),
             guard: self.guard,
+            pins: self.pins.map(Arc::new),
             sealer: Arc::new(Sealer::new().map_err(|e| Error::Sandbox(format!("no random bytes: {e}")))?),
             settings: Arc::new(settings),
         })
@@ -326,6 +338,7 @@ impl Host {
             approver: None,
             local: Vec::new(),
             records: Some(records),
+            pins: None,
             profile: None,
         }
     }
@@ -410,6 +423,8 @@ impl Host {
             constraints: script.constraints.clone(),
             script: script.text.clone(),
             sealer: Arc::clone(&self.sealer),
+            pins: self.pins.clone(),
+            inputs: inputs.clone(),
             stop: stop.clone(),
             grants: conditions.grants.clone(),
             limits: limits.clone(),
@@ -546,14 +561,20 @@ impl Settings {
             let all = profile.languages.iter().flatten().map(|language| language.name());
             let all = all.collect::<Vec<_>>().join(", ");
             let message = format!("the profile {name} admits no {}", prepared.language.name());
-            return Err(refused(message, format!("it admits: {}", if all.is_empty() { "nothing" } else { &all })));
+            return Err(refused(
+                message,
+                format!("it admits: {}", if all.is_empty() { "nothing" } else { &all }),
+            ));
         }
         if let Some(input) = inputs.iter().find(|input| !profile.admits_input(input)) {
             let message = format!("the profile {name} does not admit the input {}", input.display());
             let mounts = profile.mounts.iter().flatten().map(|mount| mount.display().to_string());
             let mounts = mounts.collect::<Vec<_>>().join(", ");
             let none = "it admits no input at all".to_owned();
-            return Err(refused(message, if mounts.is_empty() { none } else { format!("it admits what lies in: {mounts}") }));
+            return Err(refused(
+                message,
+                if mounts.is_empty() { none } else { format!("it admits what lies in: {mounts}") },
+            ));
         }
         Ok(())
     }

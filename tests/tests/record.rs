@@ -128,7 +128,8 @@ fn secrets_stay_out_of_the_record_and_reach_the_caller() {
 fn a_pattern_leaves_an_argument_out() {
     let mut postern = Postern::new();
     postern.permissive_guard().server("t", Server::test()).set("record.redact", vec!["t/echo.*.pin"]);
-    let run = postern.run_js("return await tools.t.echo({ card: { pin: 'swordfish', name: 'Ann' }, pin: 'outside' });");
+    let run = postern
+        .run_js("return await tools.t.echo({ card: { pin: 'swordfish', name: 'Ann' }, pin: 'outside' });");
     assert_eq!(run.ok()["card"]["pin"], "swordfish");
     let journal = std::fs::read_to_string(postern.records().join(run.id()).join("journal.jsonl"));
     let journal = journal.expect("a journal");

@@ -11,6 +11,7 @@ use super::exit::Exit;
 use super::options::{ConfigOptions, LimitOptions};
 use super::show;
 use crate::approval::ApprovalMode;
+use crate::pins::Pins;
 use crate::script::Language;
 use crate::{Error, Host, Result, Script};
 
@@ -96,7 +97,8 @@ pub(super) async fn run(options: Options) -> Result<Exit> {
         show::note(&problem.to_string());
     }
 
-    let host = Host::new(config)?;
+    let pins = Pins::open(&Pins::default_path(options.config.config.as_deref()))?;
+    let host = Host::builder(config).pins(pins).build()?;
     let cancel = CancellationToken::new();
     let report = tokio::select! {
         report = host.run(script(text, &options, &cancel)) => report,

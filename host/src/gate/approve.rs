@@ -91,6 +91,9 @@ impl Inner {
             return Err(definition_changed(&tool.id()));
         }
         let mut again = self.trace(attempt.number(), tool, &call.arguments).await?;
+        // Its own costs must not count against it twice.
+        self.give_back(traced);
+        self.spend(&mut again);
         again.facts.scores = traced.facts.scores.clone();
         again.facts.outside |= traced.facts.outside;
         let decision = self.parts.policy.decide(&again.facts);

@@ -9,7 +9,10 @@ use postern_check::{Action, Check, Facts};
 use serde_json::{Map, Value};
 
 use super::Inner;
-use crate::ledger::{Acts, Labelled, Provenance, Subject, label};
+use crate::constraints::ConstraintCall;
+use crate::facts::{facts, flags_definition};
+use crate::ledger::{Acts, INPUT_LABELS, Labelled, Provenance, Subject, inputs, label};
+use crate::pins::Pin;
 use crate::policy::{CallFacts, Finding, Sink};
 use crate::upstream::{ServerConfig, ToolDefinition};
 use crate::{ToolError, ToolErrorCode};
@@ -35,6 +38,7 @@ impl Inner {
         definition: &Arc<ToolDefinition>,
         arguments: &Map<String, Value>,
     ) -> Result<Traced, ToolError> {
+        let mut findings = self.known_of(definition)?;
         let action =
             Action { tool: format!("{}.{}", definition.server, definition.name), args: arguments.clone() };
         let evidence = self.evidence(definition, &action).await?;
@@ -50,7 +54,8 @@ impl Inner {
         let outside = acts.outside || labelled.labels.sink == Sink::Public;
 
         let subject = Subject { labels: labelled.labels, sink_stated: labelled.sink_stated, outside };
-        let mut findings = ledger.findings(&evidence, subject);
+        findings.extend(ledger.findings(&evidence, subject));
+        findings.extend(facts(definition, arguments, &self.parts.intent));
         if acts.contradicted {
             let message = "its server calls it read-only, and its name says that it changes something";
             findings.push(Finding::new("hint-contradicted", message));
@@ -85,6 +90,7 @@ impl Inner {
 
     /// Where the values came from. What nobody has read yet is read now.
     async fn evidence(&self, definition: &ToolDefinition, action: &Action) -> Result<Evidence, ToolError> {
+        self.read_inputs().await;
         let unread = self.ledger.lock().unwrap_or_else(PoisonError::into_inner).unread();
         let mut evidence = if unread > LONG {
             let (ledger, action) = (Arc::clone(&self.ledger), action.clone());
@@ -105,6 +111,65 @@ impl Inner {
         Ok(evidence)
     }
 
+    /// The files that the user handed over are read when the first call is made: values of them are the
+    /// user's own.
+    async fn read_inputs(&self) {
+        let inputs = std::mem::take(&mut *self.inputs.lock().unwrap_or_else(PoisonError::into_inner));
+        if inputs.is_empty() {
+            return;
+        }
+        // One that cannot be read is known by none of its values, which is the strict side.
+        let Ok(texts) = tokio::task::spawn_blocking(move || inputs::read(&inputs)).await else { return };
+        let mut ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
+        for (place, text) in texts {
+            ledger.add_input(&place, &text, INPUT_LABELS);
+        }
+    }
+
+    /// What is known of a tool itself: whether it is what it was when it was pinned, and what its words
+    /// are up to. Found out once for each definition.
+    fn known_of(&self, definition: &Arc<ToolDefinition>) -> Result<Vec<Finding>, ToolError> {
+        let mut known = self.definitions.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(findings) = known.get(definition.digest()) {
+            return Ok(findings.clone());
+        }
+        let mut findings = flags_definition(definition);
+        if let Some(pins) = &self.parts.pins {
+            let pin = pins.first_use(definition).map_err(|fault| {
+                let message = format!("{}: its pin cannot be looked up: {fault}", definition.id());
+                ToolError::new(ToolErrorCode::Blocked, message)
+            })?;
+            if let Pin::Changed { diff } = pin {
+                let message = format!(
+                    "the tool is described otherwise than when it was first used; `postern tools accept {}` takes it as it is now:\n{diff}",
+                    definition.id()
+                );
+                findings.push(Finding::new("definition-changed", message));
+            }
+        }
+        known.insert(definition.digest().to_owned(), findings.clone());
+        Ok(findings)
+    }
+
+    /// What the user's rules say of a call, which from now on counts as spent. [`Self::give_back`] undoes
+    /// that when the call is not made after all.
+    pub(super) fn spend(&self, traced: &mut Traced) {
+        let Traced { facts, check, .. } = traced;
+        let now = jiff::ZonedDateTime::now();
+        let call = constraint_call(facts, check, &now);
+        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = self.constraints.check(&call, &spent);
+        spent.reserve(&call);
+        facts.findings.extend(found);
+    }
+
+    /// The call is not made: it costs nothing.
+    pub(super) fn give_back(&self, traced: &Traced) {
+        let now = jiff::ZonedDateTime::now();
+        let call = constraint_call(&traced.facts, &traced.check, &now);
+        self.spent.lock().unwrap_or_else(PoisonError::into_inner).release(&call);
+    }
+
     /// Notes what a call gave, also when that is an error with the server's words in it.
     pub(super) fn note(&self, traced: &Traced, value: &Value) {
         let from = Provenance {
@@ -115,6 +180,23 @@ impl Inner {
             asked: traced.asked,
         };
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner).add_result(&from, value);
+    }
+}
+
+fn constraint_call<'a>(
+    facts: &'a CallFacts,
+    check: &'a Check,
+    now: &'a jiff::ZonedDateTime,
+) -> ConstraintCall<'a> {
+    ConstraintCall {
+        server: &facts.server,
+        tool: &facts.tool,
+        arguments: &check.action.args,
+        side_effects: facts.side_effects,
+        read_only: facts.read_only,
+        outside: facts.outside,
+        intent: &check.intent,
+        now,
     }
 }
 

@@ -27,6 +27,7 @@ mod result;
 mod schema;
 mod strict_json;
 
+use std::collections::HashMap;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -36,12 +37,14 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::approval::{Approver, Groups, Sealer};
+use crate::constraints::{Constraints, Spent};
 use crate::guard::Guard;
 use crate::ledger::Ledger;
-use crate::policy::{Agent, Policy};
+use crate::pins::Pins;
+use crate::policy::{Agent, Finding, Policy};
 use crate::record::Record;
 use crate::report::CallReport;
-use crate::sandbox::{Answer, ArtifactWriter, Door, Limits, Reply, RunClock};
+use crate::sandbox::{Answer, ArtifactWriter, Door, Input, Limits, Reply, RunClock};
 use crate::upstream::{ToolDefinition, Upstreams};
 use crate::{ToolError, ToolErrorCode};
 
@@ -73,6 +76,10 @@ pub struct GateParts {
     pub policy: Policy,
     /// Seals approvals to what was approved.
     pub sealer: Arc<Sealer>,
+    /// Tools as they were when they were first used; None pins nothing.
+    pub pins: Option<Arc<Pins>>,
+    /// What the user handed to the run.
+    pub inputs: Vec<Input>,
     /// Ends the run when it goes on asking for what was refused.
     pub stop: CancellationToken,
     /// The run's allowlist.
@@ -107,6 +114,12 @@ struct Inner {
     parts: GateParts,
     budget: Budget,
     ledger: Arc<Mutex<Ledger>>,
+    /// The user's rules, as far as they can be checked.
+    constraints: Constraints,
+    spent: Mutex<Spent>,
+    inputs: Mutex<Vec<Input>>,
+    /// What was found out about tools, by the digest of their definition.
+    definitions: Mutex<HashMap<String, Vec<Finding>>>,
     denials: Denials,
     groups: tokio::sync::Mutex<Groups>,
     calls: Mutex<Vec<Option<CallReport>>>,
@@ -127,17 +140,21 @@ struct Call {
 
 impl Gate {
     /// A gate for one run.
-    pub fn new(parts: GateParts) -> Self {
+    pub fn new(mut parts: GateParts) -> Self {
         let budget = Budget::new(&parts.limits);
         let ledger = Ledger::new(&parts.intent, &parts.constraints, &parts.script);
         Self(Arc::new(Inner {
-            parts,
+            constraints: Constraints::compile(&parts.constraints),
+            spent: Mutex::default(),
+            inputs: Mutex::new(std::mem::take(&mut parts.inputs)),
+            definitions: Mutex::default(),
             budget,
             ledger: Arc::new(Mutex::new(ledger)),
             denials: Denials::new(parts.stop.clone()),
             groups: tokio::sync::Mutex::default(),
             calls: Mutex::default(),
             room: AtomicU64::new(ARGUMENTS_KEPT),
+            parts,
         }))
     }
 
@@ -205,9 +222,10 @@ impl Inner {
         let arguments = schema::check(arguments, &definition, &self.parts.limits)?;
         let call = Call { definition, arguments };
         let mut traced = self.trace(attempt.number(), &call.definition, &call.arguments).await?;
-        self.judge(attempt, &mut traced).await?;
-        if attempt.verdict == Verdict::Ask {
-            self.approve(attempt, &call, &traced).await?;
+        self.spend(&mut traced);
+        if let Err(refused) = self.may_go(attempt, &call, &mut traced).await {
+            self.give_back(&traced);
+            return Err(refused);
         }
         let answer = self.dispatch(attempt, &call).await;
         match answer {
@@ -217,6 +235,20 @@ impl Inner {
                 self.note(&traced, &Value::String(error.message.clone()));
                 Err(error)
             }
+        }
+    }
+
+    /// Steps 6 to 8: what decides whether the call is made.
+    async fn may_go(
+        &self,
+        attempt: &mut Attempt<'_>,
+        call: &Call,
+        traced: &mut Traced,
+    ) -> Result<(), ToolError> {
+        self.judge(attempt, traced).await?;
+        match attempt.verdict {
+            Verdict::Ask => self.approve(attempt, call, traced).await,
+            Verdict::Allow | Verdict::Block => Ok(()),
         }
     }
 

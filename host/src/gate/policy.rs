@@ -22,7 +22,7 @@ impl Inner {
         Err(ToolError::new(ToolErrorCode::Blocked, message).with_details(details))
     }
 
-    /// Steps 5 to 7: what is known, what the policy says, what the guard says, and the policy again.
+    /// Steps 6 and 7: what is known, what the policy says, what the guard says, and the policy again.
     pub(super) async fn judge(
         &self,
         attempt: &mut Attempt<'_>,

@@ -4,6 +4,7 @@
 //! ```text
 //! labels     what servers and tools are labelled with, in the configuration and by their hints
 //! acts       what a tool does, as far as its name and hints tell
+//! inputs     the texts of the files that the user handed over
 //! flows      which data that not everybody may see goes into a call
 //! origins    what is to be said of a call's values
 //! excerpts   what of the results the guard is shown
@@ -15,6 +16,7 @@
 mod acts;
 mod excerpts;
 mod flows;
+pub(crate) mod inputs;
 mod labels;
 mod origins;
 #[cfg(test)]

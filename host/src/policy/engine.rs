@@ -115,13 +115,18 @@ impl Policy {
         let (request, entities) = match request::build(facts, self.0.arguments) {
             Ok(built) => built,
             Err(e) => {
-                return Decision::refused(Reason::new("policy-error", format!("the call cannot be put to the policy: {e}")));
+                return Decision::refused(Reason::new(
+                    "policy-error",
+                    format!("the call cannot be put to the policy: {e}"),
+                ));
             }
         };
         let applying = self
             .applying(&self.0.blocks, &request, &entities)
             .and_then(|blocks| Ok((blocks, self.applying(&self.0.asks, &request, &entities)?)))
-            .and_then(|(blocks, asks)| Ok((blocks, asks, self.applying(&self.0.permits, &request, &entities)?)));
+            .and_then(|(blocks, asks)| {
+                Ok((blocks, asks, self.applying(&self.0.permits, &request, &entities)?))
+            });
         let (blocks, asks, permits) = match applying {
             Ok(applying) => applying,
             Err(reason) => return Decision::refused(reason),
@@ -153,7 +158,12 @@ impl Policy {
     }
 
     /// The rules of the set that apply, in the policy's order.
-    fn applying(&self, set: &PolicySet, request: &Request, entities: &Entities) -> Result<Vec<&Rule>, Reason> {
+    fn applying(
+        &self,
+        set: &PolicySet,
+        request: &Request,
+        entities: &Entities,
+    ) -> Result<Vec<&Rule>, Reason> {
         if set.is_empty() {
             return Ok(Vec::new());
         }
@@ -171,7 +181,10 @@ impl Policy {
 
 impl fmt::Debug for Policy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Policy").field("version", &self.0.version).field("rules", &self.0.rules.len()).finish()
+        f.debug_struct("Policy")
+            .field("version", &self.0.version)
+            .field("rules", &self.0.rules.len())
+            .finish()
     }
 }
 
@@ -244,13 +257,13 @@ fn read_statement(
     let file = source.path.display().to_string();
     let rule = Rule::read(&cedar, statement, file, line).map_err(here)?;
     if let Some(other) = earlier.iter().find(|other| other.rule.id == rule.id) {
-        let message = format!(
-            "the id {:?} is there already: {} line {}",
-            rule.id, other.rule.file, other.rule.line
-        );
+        let message =
+            format!("the id {:?} is there already: {} line {}", rule.id, other.rule.file, other.rule.line);
         let hint = match other.rule.file == rule.file {
             true => "give each rule an @id of its own",
-            false => "rules are added to the default policy; to replace it, set replace_default = true in [policy]",
+            false => {
+                "rules are added to the default policy; to replace it, set replace_default = true in [policy]"
+            }
         };
         return Err(here(Fault::new(text::literal(statement.text, &rule.id), message).hint(hint)));
     }
@@ -263,8 +276,11 @@ fn read_statement(
 fn syntax_fault(error: &ffi::DetailedError, text: &str) -> Fault {
     let offset = place_in(error).unwrap_or(0);
     if text.contains("?principal") || text.contains("?resource") {
-        return Fault::new(text.find('?').unwrap_or(offset), "a template is no rule: it has a slot to be filled")
-            .hint("name the agent or the server instead");
+        return Fault::new(
+            text.find('?').unwrap_or(offset),
+            "a template is no rule: it has a slot to be filled",
+        )
+        .hint("name the agent or the server instead");
     }
     let fault = Fault::new(offset, error.message.clone());
     let missing_end = !text.trim_end().ends_with(';');
@@ -286,7 +302,9 @@ fn validated<'a>(rules: impl Iterator<Item = &'a Read>, known: &Known) -> Vec<(u
     let tools = rules.iter().flat_map(|read| sense::tools(&read.json)).collect();
     let validator = match schema::schema(&tools) {
         Ok(schema) => Validator::new(schema),
-        Err(e) => return vec![(0, Fault::new(0, format!("the names of tools do not fit into a schema: {e}")))],
+        Err(e) => {
+            return vec![(0, Fault::new(0, format!("the names of tools do not fit into a schema: {e}")))];
+        }
     };
     let mut found = Vec::new();
     for read in rules {
