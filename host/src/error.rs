@@ -126,7 +126,9 @@ impl Error {
     /// What to do about it, for people.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::Script { hint, .. } | Self::Policy { hint, .. } | Self::Profile { hint, .. } => hint.clone(),
+            Self::Script { hint, .. } | Self::Policy { hint, .. } | Self::Profile { hint, .. } => {
+                hint.clone()
+            }
             Self::RunnerMissing { .. } => {
                 Some("run `cargo xtask setup` in the source tree, or set POSTERN_RUNNERS".into())
             }

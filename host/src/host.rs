@@ -77,9 +77,9 @@ impl Conditions {
         let approver: Arc<dyn Approver> = match profile.approvals {
             Approvals::Ask => Arc::clone(&self.approver),
             Approvals::Never => Arc::new(NobodyApproves),
-            Approvals::Deny => {
-                Arc::new(DeniesAll::new(format!("the profile {name} refuses what a person would have to approve")))
-            }
+            Approvals::Deny => Arc::new(DeniesAll::new(format!(
+                "the profile {name} refuses what a person would have to approve"
+            ))),
         };
         let grants = match profile.patterns()? {
             Some(patterns) => self.grants.clone().within(patterns),
@@ -409,7 +409,7 @@ impl Host {
 
         let finished = match &prepared {
             Preparation::Ready(prepared) => {
-                self.start_beside(&prepared.source, &conditions.grants);
+                self.start_beside(&prepared.source, conditions);
                 let door: Arc<dyn Door> = Arc::new(gate.clone());
                 let job = Job {
                     source: &prepared.source,
@@ -435,19 +435,20 @@ impl Host {
 
     /// A script that may call tools will soon need the guard and the servers it names: they start
     /// while the script does. One that calls none pays for neither.
-    fn start_beside(&self, source: &str, grants: &Grants) {
+    fn start_beside(&self, source: &str, conditions: &Conditions) {
         if !source.contains("tools.") && !source.contains("tools[") && !source.contains("callTool") {
             return;
         }
         let named: Vec<&str> = self
             .upstreams
             .server_names()
-            .filter(|name| grants.any_of(name) && source.contains(name))
+            .filter(|name| conditions.grants.any_of(name) && source.contains(name))
             .collect();
         if named.is_empty() {
             return;
         }
         self.upstreams.prepare(&named);
+        conditions.policy.prepare();
         if let Some(guard) = &self.guard {
             guard.prepare();
         }
@@ -523,14 +524,20 @@ impl Settings {
             let all = profile.languages.iter().flatten().map(|language| language.name());
             let all = all.collect::<Vec<_>>().join(", ");
             let message = format!("the profile {name} admits no {}", prepared.language.name());
-            return Err(refused(message, format!("it admits: {}", if all.is_empty() { "nothing" } else { &all })));
+            return Err(refused(
+                message,
+                format!("it admits: {}", if all.is_empty() { "nothing" } else { &all }),
+            ));
         }
         if let Some(input) = inputs.iter().find(|input| !profile.admits_input(input)) {
             let message = format!("the profile {name} does not admit the input {}", input.display());
             let mounts = profile.mounts.iter().flatten().map(|mount| mount.display().to_string());
             let mounts = mounts.collect::<Vec<_>>().join(", ");
             let none = "it admits no input at all".to_owned();
-            return Err(refused(message, if mounts.is_empty() { none } else { format!("it admits what lies in: {mounts}") }));
+            return Err(refused(
+                message,
+                if mounts.is_empty() { none } else { format!("it admits what lies in: {mounts}") },
+            ));
         }
         Ok(())
     }

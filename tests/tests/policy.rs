@@ -50,7 +50,11 @@ fn the_default_policy_is_in_force_without_any_configuration() {
     assert_eq!(shown.stdout.trim_end(), default.expect("the default policy").trim_end());
     let shown = postern.json(&["policy", "show"]);
     assert_eq!(shown["version"].as_str().map(str::len), Some(64));
-    assert!(shown["rules"].as_array().is_some_and(|rules| rules.len() as u64 >= checked["rules"].as_u64().unwrap_or(99)));
+    assert!(
+        shown["rules"]
+            .as_array()
+            .is_some_and(|rules| rules.len() as u64 >= checked["rules"].as_u64().unwrap_or(99))
+    );
 }
 
 #[test]
@@ -127,7 +131,10 @@ fn row_34_a_bad_policy_does_not_start() {
             "// a rule\nforbid (principal, action, resource)\nwhen { context.findings.contains(\"sql-wirte\") };",
             &["policy.cedar:3:", "sql-wirte", "sql-write", "| when"],
         ),
-        ("forbid (principal, action == Action::\"fx/write\", resource);", &["policy.cedar:1:", "did you mean fs"]),
+        (
+            "forbid (principal, action == Action::\"fx/write\", resource);",
+            &["policy.cedar:1:", "did you mean fs"],
+        ),
         (
             "forbid (principal, action, resource) when { context.calls > 5 && context.calls < 3 };",
             &["policy.cedar:1:", "never apply"],
@@ -138,7 +145,10 @@ fn row_34_a_bad_policy_does_not_start() {
         let checked = command(&postern, &["policy", "check", "--offline", "--json"]);
         assert_eq!(checked.exit, exit::SETUP, "{checked:#?}");
         let checked = document(&checked);
-        assert_eq!((&checked["ok"], &checked["errors"][0]["code"]), (&json!(false), &json!("policy-invalid")));
+        assert_eq!(
+            (&checked["ok"], &checked["errors"][0]["code"]),
+            (&json!(false), &json!("policy-invalid"))
+        );
     }
 }
 
@@ -252,7 +262,8 @@ fn the_documented_examples_decide_as_documented() {
 fn the_documented_findings_are_all_there_are() {
     let page = std::fs::read_to_string(workspace_root().join("docs/policy.md")).expect("the page");
     let table = page.split("## Findings").nth(1).and_then(|rest| rest.split("## Examples").next());
-    let rows = table.expect("the table").lines().filter(|line| line.starts_with("| ") && line.contains("| `"));
+    let rows =
+        table.expect("the table").lines().filter(|line| line.starts_with("| ") && line.contains("| `"));
     let postern = with_servers();
     let mut documented = 0;
     for row in rows {

@@ -54,7 +54,10 @@ fn a_profile_cannot_widen_a_limit() {
     let script = postern.write("script.js", "return 1;");
     let finished = postern.run_raw(&[script.to_str().expect("UTF-8")], &[]);
     assert_eq!(finished.exit, exit::SETUP, "{finished:#?}");
-    assert!(finished.stderr.contains("profiles.job") && finished.stderr.contains("max_calls"), "{finished:#?}");
+    assert!(
+        finished.stderr.contains("profiles.job") && finished.stderr.contains("max_calls"),
+        "{finished:#?}"
+    );
 }
 
 #[test]
@@ -62,9 +65,8 @@ fn a_profile_decides_who_is_asked() {
     for (approvals, code) in [("never", "approval-required"), ("deny", "approval-denied")] {
         let mut postern = with_profile(&[("approvals", approvals.into())]);
         postern.asking_guard();
-        let run = postern.run_js(
-            "try { await tools.t.counter({ by: 1 }); } catch (e) { return [e.code, e.message]; }",
-        );
+        let run = postern
+            .run_js("try { await tools.t.counter({ by: 1 }); } catch (e) { return [e.code, e.message]; }");
         assert_eq!(run.ok()[0], code, "{run:#?}");
         assert_eq!(run.ok()[1].as_str().is_some_and(|m| m.contains("profile job")), approvals == "deny");
     }

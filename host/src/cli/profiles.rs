@@ -58,9 +58,9 @@ pub(super) fn run(options: Options) -> Result<Exit> {
 }
 
 fn row(config: &Config, name: Option<&str>, profile: &Profile) -> Result<Row> {
-    let limits = profile.limits(&config.limits).map_err(|e| {
-        Error::Setting(format!("profiles.{}: {e}", name.unwrap_or_default()))
-    })?;
+    let limits = profile
+        .limits(&config.limits)
+        .map_err(|e| Error::Setting(format!("profiles.{}: {e}", name.unwrap_or_default())))?;
     let mut policies: Vec<String> =
         config.policy.sources()?.iter().map(|source| source.path.display().to_string()).collect();
     policies.extend(profile.source()?.map(|source| source.path.display().to_string()));
@@ -138,8 +138,18 @@ fn limits(row: &Row, base: &Limits) -> String {
         ),
         ("stdout", show_bytes(own.stdout_bytes), own.stdout_bytes != base.stdout_bytes, false),
         ("stderr", show_bytes(own.stderr_bytes), own.stderr_bytes != base.stderr_bytes, false),
-        ("arguments", show_bytes(own.max_argument_bytes), own.max_argument_bytes != base.max_argument_bytes, false),
-        ("depth", own.max_argument_depth.to_string(), own.max_argument_depth != base.max_argument_depth, false),
+        (
+            "arguments",
+            show_bytes(own.max_argument_bytes),
+            own.max_argument_bytes != base.max_argument_bytes,
+            false,
+        ),
+        (
+            "depth",
+            own.max_argument_depth.to_string(),
+            own.max_argument_depth != base.max_argument_depth,
+            false,
+        ),
         ("results", show_bytes(own.max_result_bytes), own.max_result_bytes != base.max_result_bytes, false),
         ("workspace", show_bytes(own.workspace_bytes), own.workspace_bytes != base.workspace_bytes, false),
         ("files", own.workspace_files.to_string(), own.workspace_files != base.workspace_files, false),

@@ -245,12 +245,8 @@ impl Config {
         for profile in self.profiles.values_mut() {
             profile.make_absolute(base);
         }
-        let paths = [
-            &mut self.guard.weights,
-            &mut self.guard.worker,
-            &mut self.record_dir,
-            &mut self.policy.file,
-        ];
+        let paths =
+            [&mut self.guard.weights, &mut self.guard.worker, &mut self.record_dir, &mut self.policy.file];
         for path in paths.into_iter().flatten().chain(&mut self.mcp_config) {
             if path.is_relative() {
                 *path = base.join(&path);

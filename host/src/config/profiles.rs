@@ -199,7 +199,9 @@ mod tests {
         assert!(profile.admits_language(Language::TypeScript) && !profile.admits_language(Language::Python));
         assert_eq!(profile.patterns().unwrap().unwrap().len(), 1);
         assert!(Profile::default().admits_language(Language::Python));
-        assert!(Profile { tools: Some(vec!["search".into()]), ..profile }.validate(&Limits::default()).is_err());
+        assert!(
+            Profile { tools: Some(vec!["search".into()]), ..profile }.validate(&Limits::default()).is_err()
+        );
     }
 
     #[test]

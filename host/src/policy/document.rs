@@ -103,7 +103,9 @@ impl CallDocument {
         let (server, tool) = match (self.server, self.tool.split_once('/')) {
             (Some(server), _) => (server, self.tool),
             (None, Some((server, tool))) => (server.to_owned(), tool.to_owned()),
-            (None, None) => return Err(format!("tool: {:?} has no server; write \"server/tool\"", self.tool)),
+            (None, None) => {
+                return Err(format!("tool: {:?} has no server; write \"server/tool\"", self.tool));
+            }
         };
         let labels = self.labels.unwrap_or_default();
         let thresholds = self.thresholds.unwrap_or(*thresholds);
@@ -178,7 +180,9 @@ pub(crate) fn plain(object: &Map<String, Value>) -> Vec<ArgumentFact> {
 fn collect(path: &str, value: &Value, leaves: &mut Vec<ArgumentFact>) {
     let text = match value {
         Value::Object(fields) => {
-            fields.iter().for_each(|(name, inner)| collect(&format!("{path}/{}", escaped(name)), inner, leaves));
+            fields
+                .iter()
+                .for_each(|(name, inner)| collect(&format!("{path}/{}", escaped(name)), inner, leaves));
             return;
         }
         Value::Array(items) => {

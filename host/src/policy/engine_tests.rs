@@ -278,7 +278,10 @@ fn a_permit_lifts_an_ask_and_never_a_block() {
         })
     };
     let lifted = write("/work/out/a.txt", &["private-outward"]);
-    assert_eq!((lifted.verdict, lifted.lifted.as_slice()), (Verdict::Allow, ["flow-ask".to_owned()].as_slice()));
+    assert_eq!(
+        (lifted.verdict, lifted.lifted.as_slice()),
+        (Verdict::Allow, ["flow-ask".to_owned()].as_slice())
+    );
     assert_eq!(lifted.policies, ["granted", "flow-ask", "out"]);
     assert!(lifted.reasons.is_empty());
     assert_eq!(write("/work/other/a.txt", &["private-outward"]).verdict, Verdict::Ask);
@@ -341,24 +344,88 @@ fn what_means_nothing_is_refused_with_its_place() {
         (format!("@id\nforbid {head};"), 1, "@id", ""),
         (format!("@finding(\"sql_write\")\nforbid {head};"), 1, "sql_write", "sql-write"),
         (format!("@reason(\"{{unsaf}}\")\nforbid {head};"), 1, "unsaf", "unsafe"),
-        (format!("forbid {head} when {{\n  context.findings.contains(\"sql-wirte\") }};"), 2, "sql-wirte", "sql-write"),
-        (format!("forbid {head} when {{\n context.findings.containsAny([\"sql-write\",\n \"nothing-such\"]) }};"), 3, "nothing-such", ""),
+        (
+            format!("forbid {head} when {{\n  context.findings.contains(\"sql-wirte\") }};"),
+            2,
+            "sql-wirte",
+            "sql-write",
+        ),
+        (
+            format!(
+                "forbid {head} when {{\n context.findings.containsAny([\"sql-write\",\n \"nothing-such\"]) }};"
+            ),
+            3,
+            "nothing-such",
+            "",
+        ),
         (format!("forbid {head} when {{\n\n context.outsde }};"), 3, "outsde", ""),
         (format!("forbid {head} when {{\n context.sink == \"pubic\" }};"), 2, "pubic", "public"),
-        (format!("forbid {head} when {{\n [\"none\", \"pubic\"].contains(context.sink) }};"), 2, "pubic", "public"),
+        (
+            format!("forbid {head} when {{\n [\"none\", \"pubic\"].contains(context.sink) }};"),
+            2,
+            "pubic",
+            "public",
+        ),
         (format!("forbid {head} when {{\n context.calls == \"many\" }};"), 2, "", ""),
         (format!("forbid {head} when {{ context.scores.unsafe > 5 }};"), 1, "scores", ""),
-        ("forbid (principal,\n action == Action::\"fs/writ_file\",\n resource);".to_owned(), 2, "writ_file", "write_file"),
-        ("forbid (principal,\n action == Action::\"fx/write_file\",\n resource);".to_owned(), 2, "\"fx\"", "fs"),
-        ("forbid (principal, action == Action::\"write_file\", resource);".to_owned(), 1, "write_file", "server/tool"),
+        (
+            "forbid (principal,\n action == Action::\"fs/writ_file\",\n resource);".to_owned(),
+            2,
+            "writ_file",
+            "write_file",
+        ),
+        (
+            "forbid (principal,\n action == Action::\"fx/write_file\",\n resource);".to_owned(),
+            2,
+            "\"fx\"",
+            "fs",
+        ),
+        (
+            "forbid (principal, action == Action::\"write_file\", resource);".to_owned(),
+            1,
+            "write_file",
+            "server/tool",
+        ),
         ("forbid (principal, action == Action::\"call\", resource);".to_owned(), 1, "group", "action in"),
         ("forbid (principal, action, resource == Server::\"mial\");".to_owned(), 1, "mial", "mail"),
-        ("forbid (principal, action == Action::\"fs/read_file\", resource == Server::\"mail\");".to_owned(), 1, "never apply", ""),
-        (format!("forbid {head} when {{ context has scores && context.scores.unsafe >= 800 && context.scores.unsafe < 300 }};"), 1, "never apply", ""),
-        (format!("forbid {head} when {{ context has scores && context.scores.unsafe > 1000 }};"), 1, "never apply", ""),
+        (
+            "forbid (principal, action == Action::\"fs/read_file\", resource == Server::\"mail\");"
+                .to_owned(),
+            1,
+            "never apply",
+            "",
+        ),
+        (
+            format!(
+                "forbid {head} when {{ context has scores && context.scores.unsafe >= 800 && context.scores.unsafe < 300 }};"
+            ),
+            1,
+            "never apply",
+            "",
+        ),
+        (
+            format!("forbid {head} when {{ context has scores && context.scores.unsafe > 1000 }};"),
+            1,
+            "never apply",
+            "",
+        ),
         (format!("forbid {head} when {{ context.outside && !context.outside }};"), 1, "never apply", ""),
-        (format!("forbid {head} when {{ context.outside }} unless {{ context.outside || context.changes }};"), 1, "never apply", ""),
-        (format!("forbid {head} when {{ context.sink == \"none\" && (context.sink == \"public\" || context.sink == \"private\") }};"), 1, "never apply", ""),
+        (
+            format!(
+                "forbid {head} when {{ context.outside }} unless {{ context.outside || context.changes }};"
+            ),
+            1,
+            "never apply",
+            "",
+        ),
+        (
+            format!(
+                "forbid {head} when {{ context.sink == \"none\" && (context.sink == \"public\" || context.sink == \"private\") }};"
+            ),
+            1,
+            "never apply",
+            "",
+        ),
         (format!("forbid {head} when {{ false }};"), 1, "never apply", ""),
         (format!("permit {head} when {{ principal == Server::\"fs\" }};"), 1, "", ""),
         ("permit (principal == ?principal, action, resource);".to_owned(), 1, "template", ""),
@@ -411,11 +478,19 @@ fn what_is_possible_is_taken() {
 
 #[test]
 fn arguments_are_looked_at_only_if_a_rule_does() {
-    assert!(!Policy::builtin().0.arguments);
+    assert!(!Policy::builtin().compiled().arguments);
     let policy = added("forbid (principal, action, resource) when { context.call.hasTag(\"to\") };").unwrap();
-    assert!(policy.0.arguments);
+    assert!(policy.compiled().arguments);
     let call = CallFacts { arguments: vec![argument("/to", "x")], ..facts() };
     assert_eq!(policy.decide(&call).verdict, Verdict::Block);
+}
+
+#[test]
+fn rules_without_a_name_may_stand_in_the_same_line_of_two_files() {
+    let other = Source { path: "other.cedar".into(), ..source("forbid (principal, action, resource);") };
+    let sources = vec![Source::builtin(), source("permit (principal, action, resource);"), other];
+    let policy = Policy::compile(sources, &known()).unwrap();
+    assert_eq!(policy.decide(&facts()).policies, ["granted", "line-1", "line-1-2"]);
 }
 
 #[test]
@@ -446,8 +521,13 @@ fn a_decision_is_cheap() {
         .collect();
     times.sort();
     let start = std::time::Instant::now();
-    compile(vec![Source::builtin()], &Known::default(), false).unwrap();
+    let rules =
+        compile(vec![Source::builtin()], &Known::default(), false).map(|compiled| compiled.rules.len());
+    assert_eq!(rules.ok(), Some(policy.rules().len()));
     let compiled = start.elapsed();
-    println!("decision: p50 {:?}, p99 {:?}; compiling the default policy {compiled:?}", times[250], times[495]);
+    println!(
+        "decision: p50 {:?}, p99 {:?}; compiling the default policy {compiled:?}",
+        times[250], times[495]
+    );
     assert!(times[250] < std::time::Duration::from_millis(2), "{:?}", times[250]);
 }

@@ -18,13 +18,29 @@ const fn kind(step: &'static str, code: &'static str, meaning: &'static str) -> 
 
 /// Every kind, by step.
 pub const ALL: &[Kind] = &[
-    kind("origin", "authority-order", "an argument that decides whom or what the call reaches stands only where an untrusted result gives orders"),
-    kind("origin", "authority-prose", "such an argument comes from untrusted free text that the request did not point at"),
+    kind(
+        "origin",
+        "authority-order",
+        "an argument that decides whom or what the call reaches stands only where an untrusted result gives orders",
+    ),
+    kind(
+        "origin",
+        "authority-prose",
+        "such an argument comes from untrusted free text that the request did not point at",
+    ),
     kind("origin", "authority-look-alike", "such an argument only looks like a value that the user named"),
     kind("origin", "authority-unknown", "such an argument stands nowhere: computed, reworded or made up"),
     kind("origin", "domain-outside", "a recipient's domain is not among those that the rules name"),
-    kind("flow", "private-to-public", "private data would go where others read it; labels of the configuration say so"),
-    kind("flow", "private-outward", "data that is probably private would go to a place that the user did not choose"),
+    kind(
+        "flow",
+        "private-to-public",
+        "private data would go where others read it; labels of the configuration say so",
+    ),
+    kind(
+        "flow",
+        "private-outward",
+        "data that is probably private would go to a place that the user did not choose",
+    ),
     kind("flow", "secret-to-public", "a secret would go where others read it"),
     kind("flow", "secret-outward", "a secret would leave for a place that the user did not choose"),
     kind("facts", "sql-write", "the statement changes data"),
@@ -54,11 +70,23 @@ pub const ALL: &[Kind] = &[
     kind("constraint", "constraint-broken", "the call breaks a rule of the user"),
     kind("constraint", "constraint-budget", "the call goes over what a rule of the user allows in all"),
     kind("constraint", "constraint-confirm", "a rule of the user wants to be asked about such calls"),
-    kind("constraint", "constraint-conflict", "a rule of the user and the present request say opposite things"),
+    kind(
+        "constraint",
+        "constraint-conflict",
+        "a rule of the user and the present request say opposite things",
+    ),
     kind("pin", "definition-changed", "the tool's definition is another one than when it was pinned"),
-    kind("pin", "definition-planted", "the tool's description gives orders that have nothing to do with the tool"),
+    kind(
+        "pin",
+        "definition-planted",
+        "the tool's description gives orders that have nothing to do with the tool",
+    ),
     kind("pin", "definition-asks-secrets", "the tool's description wants keys, passwords or private files"),
-    kind("other", "hint-contradicted", "an untrusted server calls a tool read-only whose name says that it changes or destroys"),
+    kind(
+        "other",
+        "hint-contradicted",
+        "an untrusted server calls a tool read-only whose name says that it changes or destroys",
+    ),
     kind("other", "context-incomplete", "the run has read more than could be looked at"),
     kind("other", "check-unfit", "a part of the call did not fit into what the guard reads"),
     kind("other", "guard-absent", "no guard model was asked: the embedder's choice"),

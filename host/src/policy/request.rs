@@ -4,7 +4,9 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use cedar_policy::{Context, Entities, Entity, EntityId, EntityTypeName, EntityUid, Request, RestrictedExpression};
+use cedar_policy::{
+    Context, Entities, Entity, EntityId, EntityTypeName, EntityUid, Request, RestrictedExpression,
+};
 use postern_check::evidence::{Origin, Trust};
 use postern_check::{BlastRadius, PolicyHead, Scores, Thresholds, Trigger};
 
@@ -24,9 +26,8 @@ static TYPES: LazyLock<Option<[EntityTypeName; 4]>> = LazyLock::new(|| {
 /// If Cedar does not take it. The call is then refused.
 pub(super) fn build(facts: &CallFacts, arguments: bool) -> Result<(Request, Entities), String> {
     let [agent, action, server, call] = TYPES.as_ref().ok_or("the names of the types cannot be read")?;
-    let uid = |kind: &EntityTypeName, id: String| {
-        EntityUid::from_type_name_and_id(kind.clone(), EntityId::new(id))
-    };
+    let uid =
+        |kind: &EntityTypeName, id: String| EntityUid::from_type_name_and_id(kind.clone(), EntityId::new(id));
     let agent = uid(agent, facts.agent.id.clone());
     let any_call = uid(action, ANY_CALL.to_owned());
     let action = uid(action, format!("{}/{}", facts.server, facts.tool));
@@ -201,9 +202,8 @@ fn name_of(origin: Origin) -> &'static str {
 /// The tag of an argument: its JSON pointer with dots. A dot or backslash that is part of a name gets a
 /// backslash, so that no two arguments have the same tag.
 pub(super) fn tag(pointer: &str) -> String {
-    let part = |part: &str| {
-        part.replace("~1", "/").replace("~0", "~").replace('\\', "\\\\").replace('.', "\\.")
-    };
+    let part =
+        |part: &str| part.replace("~1", "/").replace("~0", "~").replace('\\', "\\\\").replace('.', "\\.");
     pointer.split('/').skip(1).map(part).collect::<Vec<_>>().join(".")
 }
 

@@ -140,8 +140,9 @@ impl Rule {
                         .hint("to have somebody asked, write @verdict(\"ask\") forbid"));
                 }
                 _ => {
-                    return Err(fault(format!("there is no annotation @{name}"))
-                        .near(name, ANNOTATIONS.into_iter()));
+                    return Err(
+                        fault(format!("there is no annotation @{name}")).near(name, ANNOTATIONS.into_iter())
+                    );
                 }
             }
         }

@@ -21,10 +21,9 @@ pub(super) fn faults(rule: &Value, text: &str, known: &Known) -> Vec<Fault> {
         words(&condition["body"], text, &mut found);
     }
     if found.is_empty() && !possible(rule) {
-        found.push(
-            Fault::new(0, "this rule can never apply: its conditions contradict each other")
-                .hint("scores and thresholds lie between 0 and 1000; each part is right by itself, but not all at once"),
-        );
+        found.push(Fault::new(0, "this rule can never apply: its conditions contradict each other").hint(
+            "each condition may be right by itself, but no call meets all of them (scores are 0 to 1000)",
+        ));
     }
     found
 }
@@ -59,7 +58,9 @@ fn conditions(rule: &Value) -> impl Iterator<Item = &Value> {
 fn each_entity(json: &Value, see: &mut impl FnMut(&str, &str)) {
     match json {
         Value::Object(fields) => {
-            if let (Some(Value::String(kind)), Some(Value::String(id))) = (fields.get("type"), fields.get("id")) {
+            if let (Some(Value::String(kind)), Some(Value::String(id))) =
+                (fields.get("type"), fields.get("id"))
+            {
                 see(kind, id);
             }
             fields.values().for_each(|value| each_entity(value, see));
@@ -175,7 +176,8 @@ fn strings(expression: &Value) -> Vec<&str> {
 
 /// Whether some call could meet all conditions. Errs on the side of yes.
 fn possible(rule: &Value) -> bool {
-    let pending = conditions(rule).map(|condition| (&condition["body"], condition["kind"] == "when")).collect();
+    let pending =
+        conditions(rule).map(|condition| (&condition["body"], condition["kind"] == "when")).collect();
     satisfiable(pending, Vec::new(), World::default(), &mut MOST_BRANCHES.clone())
 }
 
