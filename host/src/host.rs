@@ -444,7 +444,7 @@ impl Host {
 
         let finished = match &prepared {
             Preparation::Ready(prepared) => {
-                self.start_beside(&prepared.source, &conditions.grants);
+                self.start_beside(&prepared.source, conditions);
                 let door: Arc<dyn Door> = Arc::new(gate.clone());
                 let job = Job {
                     source: &prepared.source,
@@ -470,19 +470,20 @@ impl Host {
 
     /// A script that may call tools will soon need the guard and the servers it names: they start
     /// while the script does. One that calls none pays for neither.
-    fn start_beside(&self, source: &str, grants: &Grants) {
+    fn start_beside(&self, source: &str, conditions: &Conditions) {
         if !source.contains("tools.") && !source.contains("tools[") && !source.contains("callTool") {
             return;
         }
         let named: Vec<&str> = self
             .upstreams
             .server_names()
-            .filter(|name| grants.any_of(name) && source.contains(name))
+            .filter(|name| conditions.grants.any_of(name) && source.contains(name))
             .collect();
         if named.is_empty() {
             return;
         }
         self.upstreams.prepare(&named);
+        conditions.policy.prepare();
         if let Some(guard) = &self.guard {
             guard.prepare();
         }

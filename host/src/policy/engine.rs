@@ -40,9 +40,24 @@ impl Decision {
     }
 }
 
-/// A compiled policy. Cheap to clone.
+/// A policy. Cheap to clone.
 #[derive(Clone)]
-pub struct Policy(Arc<Compiled>);
+pub struct Policy(Form);
+
+#[derive(Clone)]
+enum Form {
+    /// The default policy alone, compiled when it is first needed: a run without calls never pays for it.
+    Builtin,
+    Compiled(Arc<Compiled>),
+}
+
+static BUILTIN: LazyLock<Compiled> = LazyLock::new(|| {
+    // Its rules are checked by a test, so that no start has to.
+    match compile(vec![Source::builtin()], &Known::default(), false) {
+        Ok(compiled) => compiled,
+        Err(errors) => unreachable!("the default policy is part of this program: {errors:?}"),
+    }
+});
 
 struct Compiled {
     sources: Vec<Source>,
@@ -60,14 +75,24 @@ struct Compiled {
 impl Policy {
     /// The default policy alone.
     pub fn builtin() -> Self {
-        static BUILTIN: LazyLock<Policy> = LazyLock::new(|| {
-            // Its rules are checked by a test, so that no start has to.
-            match compile(vec![Source::builtin()], &Known::default(), false) {
-                Ok(policy) => policy,
-                Err(errors) => unreachable!("the default policy is part of this program: {errors:?}"),
-            }
-        });
-        BUILTIN.clone()
+        Self(Form::Builtin)
+    }
+
+    /// Compiles on a thread of its own what is compiled only when it is first needed.
+    pub fn prepare(&self) {
+        if matches!(self.0, Form::Builtin) {
+            // Without a thread the first decision compiles it.
+            let _ = std::thread::Builder::new().spawn(|| {
+                LazyLock::force(&BUILTIN);
+            });
+        }
+    }
+
+    fn compiled(&self) -> &Compiled {
+        match &self.0 {
+            Form::Builtin => &BUILTIN,
+            Form::Compiled(compiled) => compiled,
+        }
     }
 
     /// Compiles texts into one policy: all their rules together.
@@ -87,32 +112,32 @@ impl Policy {
     /// [`Error::Policy`] for every statement that is no policy, and every rule that names what there is
     /// not or that can never apply.
     pub fn check(sources: Vec<Source>, known: &Known) -> Result<Self, Vec<Error>> {
-        compile(sources, known, true)
+        compile(sources, known, true).map(|compiled| Self(Form::Compiled(Arc::new(compiled))))
     }
 
     /// SHA-256 over the texts, in hex.
     pub fn version(&self) -> &str {
-        &self.0.version
+        &self.compiled().version
     }
 
     /// The texts.
     pub fn sources(&self) -> &[Source] {
-        &self.0.sources
+        &self.compiled().sources
     }
 
     /// The rules in order.
     pub fn rules(&self) -> &[Rule] {
-        &self.0.rules
+        &self.compiled().rules
     }
 
     /// The rule of this id.
     pub fn rule(&self, id: &str) -> Option<&Rule> {
-        self.0.rules.iter().find(|rule| rule.id == id)
+        self.compiled().rules.iter().find(|rule| rule.id == id)
     }
 
     /// What becomes of the call. Whatever cannot be evaluated blocks.
     pub fn decide(&self, facts: &CallFacts) -> Decision {
-        let (request, entities) = match request::build(facts, self.0.arguments) {
+        let (request, entities) = match request::build(facts, self.compiled().arguments) {
             Ok(built) => built,
             Err(e) => {
                 return Decision::refused(Reason::new(
@@ -122,10 +147,10 @@ impl Policy {
             }
         };
         let applying = self
-            .applying(&self.0.blocks, &request, &entities)
-            .and_then(|blocks| Ok((blocks, self.applying(&self.0.asks, &request, &entities)?)))
+            .applying(&self.compiled().blocks, &request, &entities)
+            .and_then(|blocks| Ok((blocks, self.applying(&self.compiled().asks, &request, &entities)?)))
             .and_then(|(blocks, asks)| {
-                Ok((blocks, asks, self.applying(&self.0.permits, &request, &entities)?))
+                Ok((blocks, asks, self.applying(&self.compiled().permits, &request, &entities)?))
             });
         let (blocks, asks, permits) = match applying {
             Ok(applying) => applying,
@@ -152,7 +177,7 @@ impl Policy {
         reasons.retain(|reason| seen.insert((reason.code.clone(), reason.message.clone())));
 
         let mut applied: Vec<&Rule> = [blocks, asks, lifted.clone(), permits].concat();
-        applied.sort_by_key(|rule| self.0.places.get(&PolicyId::new(&rule.id)).copied());
+        applied.sort_by_key(|rule| self.compiled().places.get(&PolicyId::new(&rule.id)).copied());
         let ids = |rules: &[&Rule]| rules.iter().map(|rule| rule.id.clone()).collect();
         Decision { verdict, reasons, policies: ids(&applied), lifted: ids(&lifted) }
     }
@@ -167,23 +192,23 @@ impl Policy {
         if set.is_empty() {
             return Ok(Vec::new());
         }
-        let response = self.0.authorizer.is_authorized(request, set, entities);
+        let response = self.compiled().authorizer.is_authorized(request, set, entities);
         let diagnostics = response.diagnostics();
         if let Some(error) = diagnostics.errors().next() {
             return Err(Reason::new("policy-error", format!("the policy cannot be evaluated: {error}")));
         }
         let mut places: Vec<usize> =
-            diagnostics.reason().filter_map(|id| self.0.places.get(id).copied()).collect();
+            diagnostics.reason().filter_map(|id| self.compiled().places.get(id).copied()).collect();
         places.sort_unstable();
-        Ok(places.into_iter().map(|place| &self.0.rules[place]).collect())
+        Ok(places.into_iter().map(|place| &self.compiled().rules[place]).collect())
     }
 }
 
 impl fmt::Debug for Policy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Policy")
-            .field("version", &self.0.version)
-            .field("rules", &self.0.rules.len())
+            .field("version", &self.compiled().version)
+            .field("rules", &self.compiled().rules.len())
             .finish()
     }
 }
@@ -195,16 +220,27 @@ struct Read {
     start: usize,
     rule: Rule,
     cedar: cedar_policy::Policy,
-    json: serde_json::Value,
+    /// Cedar's JSON form. Not made of rules that need no checks: it costs as much as parsing them.
+    json: Option<serde_json::Value>,
 }
 
-fn compile(sources: Vec<Source>, known: &Known, validate: bool) -> Result<Policy, Vec<Error>> {
+impl Read {
+    fn reads_arguments(&self) -> bool {
+        match &self.json {
+            Some(json) => sense::reads_arguments(json),
+            None => self.rule.text.contains("context.call."),
+        }
+    }
+}
+
+fn compile(sources: Vec<Source>, known: &Known, validate: bool) -> Result<Compiled, Vec<Error>> {
     // With the number of the source and the offset in it, to be told in the texts' order.
     let mut faults: Vec<(usize, Fault)> = Vec::new();
     let mut read: Vec<Read> = Vec::new();
     for (number, source) in sources.iter().enumerate() {
         for statement in statements(&source.text) {
-            match read_statement(number, source, statement, &read) {
+            let whole = validate && (!source.is_builtin() || sources.len() == 1);
+            match read_statement(number, source, statement, &read, whole) {
                 Ok(rule) => read.push(rule),
                 Err(fault) => faults.push((number, fault)),
             }
@@ -215,8 +251,7 @@ fn compile(sources: Vec<Source>, known: &Known, validate: bool) -> Result<Policy
         }
     }
     if validate {
-        let checked = read.iter().filter(|rule| !sources[rule.source].is_builtin() || sources.len() == 1);
-        faults.extend(validated(checked, known));
+        faults.extend(validated(&read, known));
     }
     if !faults.is_empty() {
         faults.sort_by_key(|(source, fault)| (*source, fault.offset));
@@ -229,18 +264,17 @@ fn compile(sources: Vec<Source>, known: &Known, validate: bool) -> Result<Policy
             // Ids are unique by now.
             .map_err(|e| vec![Error::Sandbox(format!("the policy cannot be put together: {e}"))])
     };
-    let compiled = Compiled {
+    Ok(Compiled {
         version: text::version(&sources),
         blocks: set(&[RuleKind::Block])?,
         asks: set(&[RuleKind::Ask, RuleKind::AlwaysAsk])?,
         permits: set(&[RuleKind::Permit, RuleKind::Lift])?,
         places: read.iter().enumerate().map(|(at, read)| (PolicyId::new(&read.rule.id), at)).collect(),
-        arguments: read.iter().any(|read| sense::reads_arguments(&read.json)),
+        arguments: read.iter().any(Read::reads_arguments),
         rules: read.into_iter().map(|read| read.rule).collect(),
         authorizer: Authorizer::new(),
         sources,
-    };
-    Ok(Policy(Arc::new(compiled)))
+    })
 }
 
 /// Offsets of the fault are those in the source.
@@ -249,13 +283,23 @@ fn read_statement(
     source: &Source,
     statement: text::Statement<'_>,
     earlier: &[Read],
+    whole: bool,
 ) -> Result<Read, Fault> {
     let here = |fault: Fault| Fault { offset: statement.start + fault.offset, ..fault };
     let cedar = cedar_policy::Policy::parse(None, statement.text)
         .map_err(|e| here(syntax_fault(&ffi::DetailedError::from(&e), statement.text)))?;
     let (line, _) = source.place(statement.start);
     let file = source.path.display().to_string();
-    let rule = Rule::read(&cedar, statement, file, line).map_err(here)?;
+    let mut rule = Rule::read(&cedar, statement, file, line).map_err(here)?;
+    // Rules without an @id are called after their line, and another file may have a rule in that line.
+    let of_other_file = earlier.iter().any(|other| other.rule.id == rule.id && other.source != number);
+    if of_other_file && cedar.annotation("id").is_none() {
+        let name = format!("{}-{number}", rule.id);
+        if rule.code == rule.id {
+            rule.code.clone_from(&name);
+        }
+        rule.id = name;
+    }
     if let Some(other) = earlier.iter().find(|other| other.rule.id == rule.id) {
         let message =
             format!("the id {:?} is there already: {} line {}", rule.id, other.rule.file, other.rule.line);
@@ -267,7 +311,10 @@ fn read_statement(
         };
         return Err(here(Fault::new(text::literal(statement.text, &rule.id), message).hint(hint)));
     }
-    let json = cedar.to_json().map_err(|e| here(Fault::new(0, e.to_string())))?;
+    let json = match whole {
+        true => Some(cedar.to_json().map_err(|e| here(Fault::new(0, e.to_string())))?),
+        false => None,
+    };
     let cedar = cedar.new_id(PolicyId::new(&rule.id));
     Ok(Read { source: number, start: statement.start, rule, cedar, json })
 }
@@ -296,10 +343,10 @@ fn place_in(error: &ffi::DetailedError) -> Option<usize> {
     own.or_else(|| error.related.iter().find_map(place_in))
 }
 
-/// What Cedar's validator and we find wrong.
-fn validated<'a>(rules: impl Iterator<Item = &'a Read>, known: &Known) -> Vec<(usize, Fault)> {
-    let rules: Vec<&Read> = rules.collect();
-    let tools = rules.iter().flat_map(|read| sense::tools(&read.json)).collect();
+/// What Cedar's validator and we find wrong with the rules that are to be checked.
+fn validated(read: &[Read], known: &Known) -> Vec<(usize, Fault)> {
+    let rules: Vec<_> = read.iter().filter_map(|read| Some((read, read.json.as_ref()?))).collect();
+    let tools = rules.iter().flat_map(|(_, json)| sense::tools(json)).collect();
     let validator = match schema::schema(&tools) {
         Ok(schema) => Validator::new(schema),
         Err(e) => {
@@ -307,9 +354,9 @@ fn validated<'a>(rules: impl Iterator<Item = &'a Read>, known: &Known) -> Vec<(u
         }
     };
     let mut found = Vec::new();
-    for read in rules {
+    for (read, json) in rules {
         let here = |fault: Fault| (read.source, Fault { offset: read.start + fault.offset, ..fault });
-        let ours = sense::faults(&read.json, &read.rule.text, known);
+        let ours = sense::faults(json, &read.rule.text, known);
         if !ours.is_empty() {
             found.extend(ours.into_iter().map(here));
             continue;
@@ -321,7 +368,7 @@ fn validated<'a>(rules: impl Iterator<Item = &'a Read>, known: &Known) -> Vec<(u
             let place = place_in(&error).unwrap_or(0);
             let fault = Fault::new(place, error.message.replace(&id, ""));
             match error.help {
-                Some(help) => fault.hint(help),
+                Some(help) => fault.hint(help.replace(&id, "")),
                 None => fault,
             }
         };

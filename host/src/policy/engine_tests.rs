@@ -478,11 +478,19 @@ fn what_is_possible_is_taken() {
 
 #[test]
 fn arguments_are_looked_at_only_if_a_rule_does() {
-    assert!(!Policy::builtin().0.arguments);
+    assert!(!Policy::builtin().compiled().arguments);
     let policy = added("forbid (principal, action, resource) when { context.call.hasTag(\"to\") };").unwrap();
-    assert!(policy.0.arguments);
+    assert!(policy.compiled().arguments);
     let call = CallFacts { arguments: vec![argument("/to", "x")], ..facts() };
     assert_eq!(policy.decide(&call).verdict, Verdict::Block);
+}
+
+#[test]
+fn rules_without_a_name_may_stand_in_the_same_line_of_two_files() {
+    let other = Source { path: "other.cedar".into(), ..source("forbid (principal, action, resource);") };
+    let sources = vec![Source::builtin(), source("permit (principal, action, resource);"), other];
+    let policy = Policy::compile(sources, &known()).unwrap();
+    assert_eq!(policy.decide(&facts()).policies, ["granted", "line-1", "line-1-2"]);
 }
 
 #[test]
@@ -513,7 +521,9 @@ fn a_decision_is_cheap() {
         .collect();
     times.sort();
     let start = std::time::Instant::now();
-    compile(vec![Source::builtin()], &Known::default(), false).unwrap();
+    let rules =
+        compile(vec![Source::builtin()], &Known::default(), false).map(|compiled| compiled.rules.len());
+    assert_eq!(rules.ok(), Some(policy.rules().len()));
     let compiled = start.elapsed();
     println!(
         "decision: p50 {:?}, p99 {:?}; compiling the default policy {compiled:?}",

@@ -22,7 +22,7 @@ pub(super) fn faults(rule: &Value, text: &str, known: &Known) -> Vec<Fault> {
     }
     if found.is_empty() && !possible(rule) {
         found.push(Fault::new(0, "this rule can never apply: its conditions contradict each other").hint(
-            "scores and thresholds lie between 0 and 1000; each part is right by itself, but not all at once",
+            "each condition may be right by itself, but no call meets all of them (scores are 0 to 1000)",
         ));
     }
     found

@@ -207,7 +207,7 @@ mod tests {
     fn semicolons_in_strings_and_comments_end_nothing() {
         let text = "// a; b\npermit (p, \"x;\\\";\"); // c;\n  forbid;\nrest";
         let found: Vec<_> = statements(text).iter().map(|s| (s.start, s.text)).collect();
-        assert_eq!(found, [(8, "permit (p, \"x;\\\";\");"), (39, "forbid;"), (47, "rest")]);
+        assert_eq!(found, [(8, "permit (p, \"x;\\\";\");"), (37, "forbid;"), (45, "rest")]);
         assert!(statements("  // nothing\n").is_empty());
         assert_eq!(statements("\"never ends ;").len(), 1);
     }
