@@ -37,7 +37,7 @@ def tools(cases: Cases) -> list[types.Tool]:
 
 def output_schema(returns: type | None) -> dict | None:
     """The schema of `structuredContent`, as the Python SDK makes it from a function's signature."""
-    if returns in (str, None):
+    if returns in (str, None, type(None)):
         return None
     if hasattr(returns, "model_json_schema"):
         return returns.model_json_schema(mode="serialization")

@@ -43,7 +43,8 @@ impl Log {
         }
         // A last line that was cut off is a case that is run again.
         let outcomes = lines.filter_map(|line| serde_json::from_str::<Outcome>(line).ok());
-        let known = outcomes.map(|outcome| ((outcome.suite.clone(), outcome.case.id.clone()), outcome)).collect();
+        let known =
+            outcomes.map(|outcome| ((outcome.suite.clone(), outcome.case.id.clone()), outcome)).collect();
         let mut file = File::options().create(true).append(true).open(path)?;
         if text.is_empty() {
             writeln!(file, "{}", serde_json::to_string(setting)?)?;

@@ -127,8 +127,12 @@ async fn run(options: Options) -> Result<()> {
     let mut outcomes = Vec::new();
     for suite in &options.suite {
         let host = host(&options, suite, &base, guard.clone(), folder.path())?;
-        // The server is started by the host, as every server is; its side door opens when it is up.
-        host.upstreams().prepare(&[suite]);
+        // The server is started by the host, as every server is, and may be started twice until both agree on how to
+        // talk: only then its side door is there to stay.
+        let catalog = host.upstreams().catalog().await;
+        if let Some(problem) = catalog.problems.first() {
+            return Err(problem.to_string().into());
+        }
         let mut door = SideDoor::open(&socket(folder.path(), suite)).await?;
         let drawn = draw(door.cases().await?, options.limit, options.seed);
         outcomes.extend(run_suite(&host, &mut door, suite, drawn, &mut log).await?);
@@ -173,16 +177,12 @@ fn host(
         options.attack.join(","),
         socket(folder, suite).display().to_string(),
     ];
-    let server = toml::toml! {
-        connect_timeout = "180s"
-        call_timeout = "60s"
-    };
-    let mut server = server;
+    let mut server = toml::Table::new();
     server.insert("command".into(), options.python.display().to_string().into());
     server.insert("args".into(), arguments.to_vec().into());
-    let mut servers = toml::Table::new();
-    servers.insert(suite.to_owned(), server.into());
-    table.insert("servers".into(), servers.into());
+    // It imports the clients of several model vendors before it answers.
+    server.insert("connect_timeout".into(), "180s".into());
+    table.insert("servers".into(), toml::Table::from_iter([(suite.to_owned(), server.into())]).into());
     table.insert("allow_tools".into(), vec![format!("{suite}/*")].into());
     let path = folder.join(format!("{suite}.toml"));
     std::fs::write(&path, table.to_string())?;
@@ -240,11 +240,12 @@ async fn run_suite(
                 outcome
             }
         };
-        if outcome.left_out.is_none() {
-            *so_far += 1;
-        }
+        let was_run = outcome.left_out.is_none();
         outcomes.push(outcome);
-        progress.step();
+        if was_run || drawn.enough == usize::MAX {
+            *so_far += 1;
+            progress.step();
+        }
     }
     progress.end();
     Ok(outcomes)
@@ -279,7 +280,8 @@ struct Progress<'a> {
 
 impl<'a> Progress<'a> {
     fn new(suite: &'a str, drawn: &Drawn) -> Self {
-        let kinds = drawn.cases.iter().map(|case| &case.attack).collect::<std::collections::BTreeSet<_>>().len();
+        let kinds =
+            drawn.cases.iter().map(|case| &case.attack).collect::<std::collections::BTreeSet<_>>().len();
         let of = drawn.cases.len().min(drawn.enough.saturating_mul(kinds));
         let terminal = std::io::IsTerminal::is_terminal(&std::io::stderr());
         Self { suite, done: 0, of, began: Instant::now(), said: Instant::now(), terminal }
@@ -295,11 +297,19 @@ impl<'a> Progress<'a> {
         let took = self.began.elapsed().as_secs_f64();
         let left = took / self.done as f64 * self.of.saturating_sub(self.done) as f64;
         let (start, end) = if self.terminal { ("\r\x1b[K", "") } else { ("", "\n") };
-        eprint!("{start}{}: {} of {}, {took:.0} s, about {left:.0} s left{end}", self.suite, self.done, self.of);
+        eprint!(
+            "{start}{}: {} of {}, {took:.0} s, about {left:.0} s left{end}",
+            self.suite, self.done, self.of
+        );
     }
 
     fn end(&self) {
         let start = if self.terminal { "\r\x1b[K" } else { "" };
-        eprintln!("{start}{}: {} cases in {:.0} s", self.suite, self.done, self.began.elapsed().as_secs_f64());
+        eprintln!(
+            "{start}{}: {} cases in {:.0} s",
+            self.suite,
+            self.done,
+            self.began.elapsed().as_secs_f64()
+        );
     }
 }

@@ -10,7 +10,8 @@ pub(crate) fn show(tallies: &BTreeMap<String, Tally>, setting: &Setting, attacks
     let mut text = format!("AgentDojo {}, Postern {} {}\n\n", setting.tasks, setting.postern, setting.gate);
     let suites = || tallies.iter().filter(|(name, _)| *name != ALL).chain(tallies.get_key_value(ALL));
 
-    let mut rows = vec![words(&["benign", "n", "uninterrupted", "solved", "ungated", "asks/task", "false blocks"])];
+    let mut rows =
+        vec![words(&["benign", "n", "uninterrupted", "solved", "ungated", "asks/task", "false blocks"])];
     for (name, tally) in suites() {
         let b = &tally.benign;
         rows.push(vec![
@@ -27,7 +28,8 @@ pub(crate) fn show(tallies: &BTreeMap<String, Tally>, setting: &Setting, attacks
 
     for attack in attacks {
         let head = format!("attack {attack}");
-        let columns = [&*head, "n", "succeeded", "by block", "by ask", "before", "other", "no effect", "left out"];
+        let columns =
+            [&*head, "n", "succeeded", "by block", "by ask", "before", "other", "no effect", "left out"];
         let mut rows = vec![words(&columns)];
         for (name, tally) in suites() {
             let Some(a) = tally.attacks.get(attack) else { continue };

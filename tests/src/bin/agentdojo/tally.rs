@@ -91,8 +91,10 @@ impl Tally {
 impl Benign {
     fn add(&mut self, outcome: &Outcome) {
         let calls = &outcome.calls;
-        let (asks, blocks) =
-            (calls.iter().filter(|call| call.asked()).count(), calls.iter().filter(|call| call.blocked()).count());
+        let (asks, blocks) = (
+            calls.iter().filter(|call| call.asked()).count(),
+            calls.iter().filter(|call| call.blocked()).count(),
+        );
         self.n += 1;
         self.solved_ungated += usize::from(outcome.works_ungated);
         self.solved += usize::from(outcome.reached);
