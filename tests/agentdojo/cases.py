@@ -79,6 +79,13 @@ class Cases:
         target.name = MODEL
         return {name: load_attack(name, self.suite, target) for name in self.attack_names}
 
+    @cached_property
+    def without_calls(self) -> set[str]:
+        """Injection tasks that AgentDojo gives no calls for."""
+        environment = self.suite.load_and_inject_default_environment({})
+        tasks = self.suite.injection_tasks.items()
+        return {name for name, task in tasks if not task.ground_truth(copy(environment))}
+
     def all(self) -> list[Case]:
         users = sorted(self.suite.user_tasks, key=number)
         injections = sorted(self.suite.injection_tasks, key=number)
@@ -91,6 +98,8 @@ class Cases:
         """Makes the environment of a case and gives its script, or why there is none."""
         task = self.suite.get_user_task_by_id(case.user)
         planted: dict[str, str] = {}
+        if case.injection in self.without_calls:
+            return {"skip": "AgentDojo gives no calls for this attack"}
         if case.injection:
             attack = self.attacks[case.attack]
             try:
@@ -127,8 +136,6 @@ class Cases:
             return steps, {"skip": "no result shows the planted text"}
         before = self.score(state)["security"]
         calls = self.suite.get_injection_task_by_id(case.injection).ground_truth(copy(environment))
-        if not calls:
-            return steps, {"skip": "AgentDojo gives no calls for this attack"}
         if before:
             return steps, {"skip": "the attack's goal is met before any call of the attack"}
         steps += [self.take(state, call, injected=True) for call in calls]
