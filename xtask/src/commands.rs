@@ -15,12 +15,12 @@ use crate::progress::Progress;
 use crate::runner::{JsGuest, JsRunner};
 use crate::sources::SOURCES;
 use crate::step::{self, Ending, Row, Step, seconds};
-use crate::test_deps::{NpmServers, PythonServers};
+use crate::test_deps::{AGENTDOJO, NpmServers, PYTHON_SERVERS};
 use crate::wasm::Toolchain;
 
 /// Everything that running Postern needs, in the order of need.
 const STEPS: [&dyn Step; 6] = [&Libtorch, &Toolchain, &Binaries, &JsGuest, &JsRunner, &Precompiled];
-const TEST_STEPS: [&dyn Step; 2] = [&NpmServers, &PythonServers];
+const TEST_STEPS: [&dyn Step; 2] = [&NpmServers, &PYTHON_SERVERS];
 
 const CARGO_DENY: &str = "0.20.2";
 /// For reaching a database over the network.
@@ -54,8 +54,12 @@ pub(crate) fn setup(cx: &Context, test_deps: bool, only: &[String]) -> Result<(V
 
 /// The steps with these ids, in the order of need.
 fn choose(ids: &[String]) -> Result<Vec<&'static dyn Step>> {
-    let all: Vec<&dyn Step> =
-        STEPS.iter().chain(&TEST_STEPS).chain(&[&ENCODER as &dyn Step, &SOURCES]).copied().collect();
+    let all: Vec<&dyn Step> = STEPS
+        .iter()
+        .chain(&TEST_STEPS)
+        .chain(&[&ENCODER as &dyn Step, &SOURCES, &AGENTDOJO])
+        .copied()
+        .collect();
     if let Some(unknown) = ids.iter().find(|id| !all.iter().any(|step| step.id() == *id)) {
         let known: Vec<&str> = all.iter().map(|step| step.id()).collect();
         return Err(Failure::new(format!("there is no step `{unknown}`"))
@@ -84,7 +88,7 @@ pub(crate) fn test(cx: &Context) -> Result<()> {
         |name: &str, rows: &[Row]| !rows.iter().any(|row| row.name == name && row.ending == Ending::LeftOut);
     let servers = [
         ("POSTERN_TEST_NPM", here(&NpmServers.name(), &rows)),
-        ("POSTERN_TEST_PYTHON", here(&PythonServers.name(), &rows)),
+        ("POSTERN_TEST_PYTHON", here(&PYTHON_SERVERS.name(), &rows)),
     ];
     // The default members, as `cargo build` takes them: with xtask among them cargo would unify other
     // features, and compile wasmtime a second time.

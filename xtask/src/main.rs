@@ -3,6 +3,7 @@
 //! This file holds the command line and the exit status, and nothing else. Set-up is a list of steps
 //! (step.rs); what each one makes is in the file of its name.
 
+mod agentdojo;
 mod binaries;
 mod commands;
 mod context;
@@ -81,6 +82,12 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
+    /// Set-up, AgentDojo from PyPI, then its tasks, benign and hijacked, through the gate: --suite S, --limit N,
+    /// --no-guard, --json OUT and more (--help after --)
+    Agentdojo {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
     /// Remove what set-up made in this clone
     Clean {
         /// Also what it made for all clones
@@ -113,6 +120,7 @@ fn run(cli: Cli) -> Result<()> {
         Task::Bench { args } => commands::bench(&cx, &args),
         Task::Train { args } => guard::train(&cx, &args),
         Task::Eval { args } => guard::eval(&cx, &args),
+        Task::Agentdojo { args } => agentdojo::run(&cx, &args),
         Task::Clean { cache } => commands::clean(&cx, cache),
     }
 }

@@ -1,5 +1,6 @@
 //! What only tests need: real MCP servers from npm and PyPI, every version and digest pinned in
-//! tests/npm/package-lock.json and tests/requirements.txt.
+//! tests/npm/package-lock.json and tests/requirements.txt; and what only the AgentDojo benchmark needs, in a venv of
+//! its own.
 //!
 //! Each server is asked for its name once, when it was installed: a package that does not start is
 //! found here and not in the middle of a test.
@@ -25,7 +26,6 @@ use crate::step::{Acted, State, Step};
 const ANSWER_LIMIT: Duration = Duration::from_secs(60);
 const NPM_SERVERS: [(&str, &[&str]); 3] =
     [("mcp-server-everything", &["stdio"]), ("mcp-server-filesystem", &["."]), ("mcp-server-memory", &[])];
-const PYTHON_SERVERS: [&str; 2] = ["mcp-server-git", "mcp-server-time"];
 /// The oldest Python that the locked packages are for.
 const PYTHON: (u32, u32) = (3, 11);
 /// pip as a wheel: it runs from there, so it does not matter whether this machine's Python has one.
@@ -110,60 +110,94 @@ impl Step for NpmServers {
     }
 }
 
-/// Python servers in `.postern/test-deps/venv/bin`.
-pub(crate) struct PythonServers;
+/// A venv in `.postern/test-deps/ID`, of exactly the packages that a file of requirements locks.
+pub(crate) struct Venv {
+    name: &'static str,
+    /// Also the name of the link and the beginning of the cached folder's.
+    id: &'static str,
+    requirements: &'static str,
+    /// Programs in it that are MCP servers.
+    servers: &'static [&'static str],
+    /// What goes without it where there is no Python for it.
+    without: &'static str,
+}
 
-impl PythonServers {
-    fn place(cx: &Context) -> Result<std::result::Result<(String, PathBuf), String>> {
+/// Python servers in `.postern/test-deps/venv/bin`.
+pub(crate) const PYTHON_SERVERS: Venv = Venv {
+    name: "test servers (PyPI)",
+    id: "venv",
+    requirements: "tests/requirements.txt",
+    servers: &["mcp-server-git", "mcp-server-time"],
+    without: "the tests of PyPI's servers are not run",
+};
+
+/// AgentDojo with its dependencies, for the benchmark; no test needs it.
+pub(crate) const AGENTDOJO: Venv = Venv {
+    name: "AgentDojo (PyPI)",
+    id: "agentdojo",
+    requirements: "tests/agentdojo/requirements.txt",
+    servers: &[],
+    without: "AgentDojo cannot be run",
+};
+
+impl Venv {
+    fn place(&self, cx: &Context) -> Result<std::result::Result<(String, PathBuf), String>> {
         let ask = "import sys; print(sys.version.split()[0], sys.base_prefix)";
         let about = process::output(process::tool(fetch::python()?).args(["-c", ask]))?;
         let version = about.split(' ').next().unwrap_or_default();
         if !at_least(version, PYTHON) {
             let wanted = format!("{}.{}", PYTHON.0, PYTHON.1);
-            return Ok(Err(format!(
-                "Python {version} is older than {wanted}; the tests of PyPI's servers are not run"
-            )));
+            return Ok(Err(format!("Python {version} is older than {wanted}; {}", self.without)));
         }
-        let sources = stamp::sha256_sources(&cx.root, &["tests/requirements.txt"])?;
+        let sources = stamp::sha256_sources(&cx.root, &[self.requirements])?;
         let key = stamp::sha256_parts([sources.as_bytes(), about.as_bytes(), PIP.1.as_bytes()]);
-        let dir = cx.cache.join(format!("venv-{}", &key[..12]));
+        let dir = cx.cache.join(format!("{}-{}", self.id, &key[..12]));
         Ok(Ok((key, dir)))
+    }
+
+    fn link(&self) -> String {
+        format!("test-deps/{}", self.id)
+    }
+
+    /// The venv's Python, as the clone names it.
+    pub(crate) fn python(&self, cx: &Context) -> PathBuf {
+        cx.local(&self.link()).join("bin/python")
     }
 }
 
-impl Step for PythonServers {
+impl Step for Venv {
     fn name(&self) -> String {
-        "test servers (PyPI)".into()
+        self.name.into()
     }
 
     fn id(&self) -> &'static str {
-        "venv"
+        self.id
     }
 
     fn check(&self, cx: &Context) -> Result<State> {
-        match Self::place(cx)? {
+        match self.place(cx)? {
             Err(why) => Ok(State::LeftOut(why)),
-            Ok((key, dir)) => linked_and_right(cx, "test-deps/venv", &dir, &key),
+            Ok((key, dir)) => linked_and_right(cx, &self.link(), &dir, &key),
         }
     }
 
     fn act(&self, cx: &Context, progress: &Progress, log: &Log) -> Result<Acted> {
-        let (key, dir) = Self::place(cx)?.map_err(Failure::new)?;
+        let (key, dir) = self.place(cx)?.map_err(Failure::new)?;
         if stamp::check(&dir, &key, cx.thorough).is_err() {
-            make_venv(cx, &dir, progress, log)?;
-            for name in PYTHON_SERVERS {
+            make_venv(cx, &dir, self.requirements, progress, log)?;
+            for name in self.servers {
                 progress.note(&format!("asking {name}"));
                 ask_server(name, process::tool(dir.join("bin").join(name)), log)?;
             }
             stamp::write(&dir, &key)?;
         }
-        cx.link("test-deps/venv", &dir)?;
+        cx.link(&self.link(), &dir)?;
         Ok(Acted::new(dir.display().to_string()))
     }
 }
 
 /// Made where it stays, since a venv holds its own path; the stamp that comes last says it is whole.
-fn make_venv(cx: &Context, dir: &Path, progress: &Progress, log: &Log) -> Result<()> {
+fn make_venv(cx: &Context, dir: &Path, requirements: &str, progress: &Progress, log: &Log) -> Result<()> {
     let _ = fs::remove_dir_all(dir);
     // without pip: Debian has the part that would put it there in a package of its own
     let mut venv = process::tool(fetch::python()?);
@@ -179,7 +213,7 @@ fn make_venv(cx: &Context, dir: &Path, progress: &Progress, log: &Log) -> Result
     let mut pip = process::tool(dir.join("bin/python"));
     pip.arg(tool.join("pip")).args(["install", "--no-deps", "--require-hashes", "--only-binary", ":all:"]);
     pip.args(["--no-input", "--disable-pip-version-check", "--progress-bar", "off", "-r"]);
-    pip.arg(cx.root.join("tests/requirements.txt"));
+    pip.arg(cx.root.join(requirements));
     log.run(&mut pip, progress).map_err(|failure| {
         failure.hint(
             "is the package index reachable? Behind a mirror set PIP_INDEX_URL (or pip's configuration)",
