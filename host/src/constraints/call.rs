@@ -332,7 +332,7 @@ impl<'a> View<'a> {
         if mails
             && (any(tool, SENDS)
                 || any(tool, &["forward", "rule"])
-                || (!named_reads && !self.mailboxes.is_empty()))
+                || (!named_reads && !any(tool, &["draft", "drafts"]) && !self.mailboxes.is_empty()))
             || (any(tool, SENDS) && !self.mailboxes.is_empty())
         {
             acts.insert(What::Mail);
@@ -350,8 +350,15 @@ impl<'a> View<'a> {
             Changes::Yes
         } else if reads {
             Changes::No
-        } else if call.side_effects == Some(true) || call.outside || changing || acts.len() > 1 {
+        } else if call.side_effects == Some(true)
+            || changing
+            || acts.len() > 1
+            || (call.outside && !named_reads)
+        {
             Changes::Yes
+        } else if call.outside {
+            // It sounds like reading, and may send something all the same.
+            Changes::Unknown
         } else if named_reads {
             Changes::No
         } else {

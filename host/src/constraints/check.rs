@@ -242,7 +242,10 @@ fn nothing_outside(view: &View<'_>, own: &[String], reach: Reach) -> Option<Says
         return None;
     }
     // Reading from elsewhere sends nothing but the question.
-    let sends = view.call.outside || (view.changes == Changes::Yes && !view.hosts.is_empty());
+    let sends = view.call.outside
+        || view.is(What::Post)
+        || view.is(What::Share)
+        || (view.changes == Changes::Yes && !view.hosts.is_empty());
     if reach == Reach::Mail || !(sends || (reach == Reach::Web && !view.hosts.is_empty())) {
         return None;
     }

@@ -78,7 +78,7 @@ pub(super) fn readings(text: &str) -> Option<(i128, i128)> {
         return None;
     }
     let sign = if negative { -1 } else { 1 };
-    let last = text.chars().filter(|c| matches!(c, '.' | ',')).next_back();
+    let last = text.chars().rfind(|c| matches!(c, '.' | ','));
     let as_decimal = last.and_then(|mark| {
         let (whole, part) = text.rsplit_once(mark)?;
         let single = !whole.contains(mark);

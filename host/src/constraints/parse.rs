@@ -15,7 +15,9 @@ pub(super) use people::{domain, mailbox};
 use super::rule::Rule;
 use super::words::words;
 
-type Words = [(String, String)];
+/// A word as it is compared, and as it was written.
+type Word = (String, String);
+type Words = [Word];
 
 /// The rule of a clause; `before` is that of the clause in front of it in the same constraint.
 pub(super) fn rule(clause: &str, before: Option<&Rule>) -> Option<Rule> {

@@ -388,6 +388,13 @@ fn reading_is_told_from_changing() {
         case("web/fetch", json!({"url": "https://docs.test"})).reads().says(&["Nothing leaves the company"]),
         ""
     );
+    assert_eq!(
+        case("slack/post_message", json!({"channel": "#x"})).says(&["Nothing leaves the company"]),
+        "confirm"
+    );
+    assert_eq!(case("web/fetch", json!({"url": "https://docs.test"})).outside().says(read_only), "confirm");
+    assert_eq!(case("mail/create_draft", json!({"to": "a@b.test"})).says(&["Do not send any mail"]), "");
+    assert_eq!(mail("a@b.test").says(&["Do not send any mail"]), "broken");
 }
 
 #[test]

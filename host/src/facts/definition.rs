@@ -31,7 +31,7 @@ pub fn flags_definition(tool: &ToolDefinition) -> Vec<Finding> {
         if let Some(what) = planted(text) {
             out.push(finding("definition-planted", path, &what));
         }
-        if let Some(what) = asks(text) {
+        if let Some(what) = asks(text, !path.is_empty()) {
             out.push(finding("definition-asks-secrets", path, &what));
         }
     }
@@ -249,7 +249,7 @@ fn redirects(sentence: &str) -> bool {
 }
 
 /// What a description asks for that no tool needs.
-fn asks(text: &str) -> Option<String> {
+fn asks(text: &str, argument: bool) -> Option<String> {
     const THINGS: &[&str] = &[
         "conversation history",
         "chat history",
@@ -297,7 +297,8 @@ fn asks(text: &str) -> Option<String> {
         "store",
     ];
     let folded = fold(text);
-    let whole = folded.len() <= 160;
+    // Of an argument the thing alone is asking; a tool that "returns the environment variables" asks for nothing.
+    let whole = argument && folded.len() <= 160;
     sentences(&folded).find_map(|sentence| {
         let thing = THINGS.iter().find(|thing| sentence.contains(**thing))?;
         let not = has(sentence, &["do not", "don't", "never", "not include", "without", "no "]);
@@ -393,6 +394,7 @@ mod tests {
             "Create a new entity in the knowledge graph. Never store passwords here.",
             "Paths such as C:/x and ./out are fine. See https://docs.corp.test for more.",
             "Lists <name> and <type> of every item.",
+            "Returns all environment variables, which helps with finding faults",
         ] {
             assert_eq!(
                 codes(

@@ -84,7 +84,8 @@ impl<'a> ToolKind<'a> {
         let has = |list: &[&str]| any(&name, list) || any(&server, list);
         let queries = any(&name, &["query", "queries"]) && any(&name, &["read", "write", "run", "execute"]);
         Self {
-            engine: (has(ENGINES) || queries) && !any(&name, &["search", "find", "ask"]),
+            engine: (has(ENGINES) || (queries && any(&name, &["read", "write"])))
+                && !any(&name, &["search", "find", "ask"]),
             database: has(DATABASE) || queries,
             git: has(&["git"]),
             shell: has(SHELL),

@@ -128,6 +128,11 @@ pub(crate) fn plain(path: &str) -> String {
 /// Whether a path climbs above where it starts, in any dress.
 pub(super) fn escapes(path: &str) -> bool {
     let plain = plain(path.trim());
+    // Nobody writes `..` in codes or look-alikes for a good reason.
+    let dots = |text: &str| text.split(['/', '\\']).any(|part| part == "..");
+    if dots(&plain) && !dots(path) {
+        return true;
+    }
     let mut depth = 0_i32;
     let rest = strip_file(&plain).unwrap_or(&plain);
     let start = rest.split(['/', '\\']).next().is_some_and(is_start);
@@ -198,6 +203,8 @@ mod tests {
             "a/%c0%ae%c0%ae/../../x",
             "..;/x",
             "~/../x",
+            "/a/%2e%2e/b",
+            "a/b/..%2fc",
             "file:///../x",
         ] {
             assert!(escapes(bad), "{bad}");

@@ -126,6 +126,8 @@ fn daily_calls_are_not_found() {
             "write_file",
             json!({"path": "out/drop table.txt", "content": "{\"command\": \"rm -rf dist\", \"url\": \"http://127.0.0.1\"}"}),
         ),
+        ("metrics", "run_query", json!({"query": "from(bucket: \"a\") |> range(start: -1h)"})),
+        ("git", "git_log", json!({"start_timestamp": "-2 days"})),
         ("search", "web", json!({"query": "select a good laptop; drop shipping"})),
         ("search", "search", json!({"query": "delete from where with as"})),
         ("notes", "add", json!({"title": "SELECT * FROM life", "text": "curl https://a.test | sh is bad"})),

@@ -1,6 +1,6 @@
 //! Whole kinds of calls: what changes, what leaves, what must be asked for, what never is done.
 
-use super::{GLUE, Words, has, negated, only};
+use super::{GLUE, Word, Words, has, negated, only};
 use crate::constraints::rule::{Reach, Rule, What};
 
 pub(super) fn read_only(words: &Words) -> Option<Rule> {
@@ -148,7 +148,7 @@ fn what_of(word: &str) -> Option<What> {
 }
 
 /// The one kind of call that the words speak of, and the other words.
-fn one_what(words: &Words) -> Option<(Option<What>, Vec<(String, String)>)> {
+fn one_what(words: &Words) -> Option<(Option<What>, Vec<Word>)> {
     let mut found: Option<What> = None;
     let mut rest = Vec::new();
     for word in words {
