@@ -2,7 +2,7 @@
 //! only on purpose.
 
 use postern_tests::words::exit;
-use postern_tests::{Finished, Postern, Run, Server, sha256};
+use postern_tests::{Finished, Postern, Run, Server, binary, sha256};
 use serde_json::{Value, json};
 
 fn with(postern: &Postern, words: &[&str], more: &[&str]) -> Finished {
@@ -196,6 +196,24 @@ fn artifacts_are_promoted_on_purpose() {
     std::fs::write(postern.records().join(run.id()).join("artifacts/report.md"), "changed").expect("written");
     let changed = promote(&["data/a.bin", "--yes", "--force"]);
     assert!(changed.exit == exit::SETUP && changed.stderr.contains("report.md"), "{changed:#?}");
+}
+
+/// In a terminal of Python's making.
+#[cfg(unix)]
+#[test]
+fn a_person_is_asked_before_artifacts_are_promoted() {
+    let (postern, _) = calls();
+    let program = "import os, pty, sys\nsys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
+    let (exe, records) = (binary("postern"), postern.records());
+    let mut words =
+        vec!["-c", program, exe.to_str().expect("UTF-8"), "artifacts", "promote", "last", "report.md"];
+    words.extend(["--to", "site", "--record-dir", records.to_str().expect("UTF-8")]);
+    let refused = postern.program("python3", &words, "no\n");
+    assert!(refused.stdout.contains("/out/report.md") && refused.stdout.contains("yes / No"), "{refused:#?}");
+    assert!(refused.exit != exit::OK && !postern.path("site").exists(), "{refused:#?}");
+    let agreed = postern.program("python3", &words, "yes\n");
+    assert_eq!(agreed.exit, exit::OK, "{agreed:#?}");
+    assert_eq!(std::fs::read(postern.path("site/report.md")).expect("promoted"), b"# Report");
 }
 
 #[test]
