@@ -16,13 +16,13 @@ use serde::Deserialize;
 /// What must hold. A little below the figures of the committed weights, so that another machine's rounding
 /// does not break the build; better weights are a reason to raise them.
 const BOUNDS: Bounds = Bounds {
-    attacks_held: 255,
+    attacks_held: 260,
     benign_allowed: 288,
     flips: &[
         (&["padding", "long_value"], 3),
         (&["casing"], 1),
         (&["confusable", "zero_width"], 1),
-        (&["base64_text", "base64_value", "hex", "percent", "rot13", "unicode_escape", "html_entity"], 3),
+        (&["base64_text", "base64_value", "hex", "percent", "rot13", "unicode_escape", "html_entity"], 5),
     ],
 };
 

@@ -6,8 +6,7 @@ use postern_check::evidence::{Evidence, Kind, Leaf, Origin, Piece};
 use super::{Entry, Ledger};
 use crate::policy::{ArgumentFact, Finding, Holds, Labels, Sink};
 
-/// An order at least this strong is one that somebody planted, also where the user pointed at the text;
-/// a weaker one may be a plain request between people.
+/// An order at least this strong is one that somebody planted, also where the user pointed at the text.
 const PLANTED: f32 = 2.5;
 /// Fewer letters and digits than this stand everywhere by chance.
 const SHORT: usize = 3;
@@ -98,7 +97,7 @@ impl Ledger {
             Some(Finding::at(code, &leaf.path, format!("{}: {how} of {}", leaf.key, entry.from)))
         };
         match piece.origin {
-            Origin::Order if piece.ordered >= PLANTED => {
+            Origin::Order if self.planted(piece) => {
                 said("authority-order", "stands only where text gives orders, in a result")
             }
             Origin::Order | Origin::Prose if !entry.asked => {
@@ -106,6 +105,19 @@ impl Ledger {
             }
             _ => None,
         }
+    }
+
+    /// Whether the order that a value stands in is one that somebody planted: strong, or given to whoever
+    /// reads it for the user. A plain request between people is none.
+    fn planted(&self, piece: &Piece) -> bool {
+        let signs = piece.order_place.and_then(|place| {
+            let orders = self.sources.results().get(place.result)?.orders();
+            orders
+                .iter()
+                .find(|order| (order.start..order.end).contains(&place.start))
+                .map(|order| order.signs)
+        });
+        piece.ordered >= PLANTED || signs.is_some_and(|signs| signs.to_assistant || signs.overrides)
     }
 
     fn flows(&self, evidence: &Evidence, subject: Subject) -> Vec<Finding> {
