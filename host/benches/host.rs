@@ -28,12 +28,27 @@ struct Echo;
 #[async_trait]
 impl LocalServer for Echo {
     fn tools(&self) -> Vec<ToolDefinition> {
-        vec![ToolDefinition::new("bench", "echo", json!({"type": "object"}))]
+        let tool = |name: &str| ToolDefinition::new("bench", name, json!({"type": "object"}));
+        vec![tool("echo"), tool("take"), tool("rows")]
     }
 
-    async fn call(&self, _: &str, arguments: Map<String, Value>) -> Result<ToolResult, ToolError> {
-        Ok(ToolResult::value(Value::Object(arguments)))
+    async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Result<ToolResult, ToolError> {
+        let value = match tool {
+            "echo" => Value::Object(arguments),
+            "rows" => rows(),
+            _ => Value::Null,
+        };
+        Ok(ToolResult::value(value))
     }
+}
+
+/// About a megabyte of rows as a table of customers has them.
+fn rows() -> Value {
+    let row = |id: u32| {
+        json!({"id": id, "name": format!("Customer {id} of Harbour {}", id % 97), "mail": format!("c{id}@acme.test"),
+               "note": "Wants to hear about deliveries before the end of the month", "balance": id * 7})
+    };
+    (0..6_500).map(row).collect()
 }
 
 /// A door that nothing goes through.
@@ -101,34 +116,42 @@ fn start(c: &mut Criterion) {
 fn call(c: &mut Criterion) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let host = host();
-    // {"p":"..."} is 1,024 bytes of JSON.
-    let script = |count: u32| {
-        format!(
-            "const p = 'x'.repeat(1016); for (let i = 0; i < {count}; i++) await tools.bench.echo({{ p }});"
-        )
-    };
-    let (with, without) = (script(CALLS), script(0));
     let mut group = c.benchmark_group("call");
     group.sample_size(20).measurement_time(Duration::from_secs(10));
-    group.bench_function("1 KB", |b| {
-        b.iter_custom(|rounds| {
-            // Runs on a worker, as in a server: what is in `block_on` itself is woken more slowly.
-            let (host, with, without) = (host.clone(), with.clone(), without.clone());
-            let total = runtime.spawn(async move {
-                let mut total = Duration::ZERO;
-                for _ in 0..rounds {
-                    let began = Instant::now();
-                    run(&host, &without).await;
-                    let empty = began.elapsed();
-                    let began = Instant::now();
-                    run(&host, &with).await;
-                    total += began.elapsed().saturating_sub(empty) / CALLS;
-                }
-                total
+    // {"p":"..."} is 1,024 bytes of JSON.
+    let small = "const p = { p: 'x'.repeat(1016) };";
+    let letter = "const rows = await tools.bench.rows({}); \
+                  const p = { to: rows[7].mail, body: rows.slice(40, 62).map((r) => `${r.name}: ${r.note}`).join('\\n').slice(0, KB) };";
+    let (one, four) = (letter.replace("KB", "960"), letter.replace("KB", "4000"));
+    for (name, prologue, tool) in [
+        ("1 KB", small, "take"),
+        ("1 KB, each giving 1 KB back", small, "echo"),
+        ("1 KB after 1 MB of results", &one, "take"),
+        ("4 KB after 1 MB of results", &four, "take"),
+    ] {
+        let script =
+            |count: u32| format!("{prologue} for (let i = 0; i < {count}; i++) await tools.bench.{tool}(p);");
+        let (with, without) = (script(CALLS), script(0));
+        group.bench_function(name, |b| {
+            b.iter_custom(|rounds| {
+                // Runs on a worker, as in a server: what is in `block_on` itself is woken more slowly.
+                let (host, with, without) = (host.clone(), with.clone(), without.clone());
+                let total = runtime.spawn(async move {
+                    let mut total = Duration::ZERO;
+                    for _ in 0..rounds {
+                        let began = Instant::now();
+                        run(&host, &without).await;
+                        let empty = began.elapsed();
+                        let began = Instant::now();
+                        run(&host, &with).await;
+                        total += began.elapsed().saturating_sub(empty) / CALLS;
+                    }
+                    total
+                });
+                runtime.block_on(total).unwrap()
             });
-            runtime.block_on(total).unwrap()
         });
-    });
+    }
     group.finish();
 }
 

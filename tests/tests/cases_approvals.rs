@@ -2,7 +2,7 @@
 //! answer for many calls, consent that nobody gave. Each is a public report, with its number in the list of
 //! cases.
 
-use postern_tests::stage::{ATTEMPT, Deciding, Stage, tool};
+use postern_tests::stage::{Deciding, Stage, tool};
 use postern_tests::words::{call, exit, outcome};
 use postern_tests::{Finished, Run, binary};
 use serde_json::{Value, json};
@@ -69,13 +69,12 @@ fn case_3_a_tool_that_changed_is_asked_about_with_what_changed() {
 /// them may be used.
 #[test]
 fn case_4_a_name_is_one_servers_and_never_the_first_that_fits() {
-    let script = format!(
-        "{ATTEMPT}await attempt(() => callTool('search', {{ query: 'tea' }}));\n\
-         await attempt(() => callTool('/search', {{ query: 'tea' }}));\n\
-         await attempt(() => callTool('a/b/search', {{ query: 'tea' }}));\n\
-         await attempt(() => tools.b.search({{ query: 'tea' }}));\n\
-         await attempt(() => tools.a.search({{ query: 'tea' }}));"
-    );
+    // What has no server in front is no tool's name, so it does not even become an attempt.
+    let script = "const said = [];\n\
+        for (const name of ['search', '/search', 'a/b/search', 'c/search', 'b/search', 'a/search']) {\n\
+          try { said.push(await callTool(name, { query: 'tea' })); } catch (e) { said.push(e.code ?? e.name); }\n\
+        }\n\
+        return said;";
     for deciding in BOTH {
         let mut stage = Stage::new(deciding);
         stage.server("a", json!([tool("search", &["query"], "ours")]), "");
@@ -85,18 +84,20 @@ fn case_4_a_name_is_one_servers_and_never_the_first_that_fits() {
             "policy.cedar",
             "@id(\"only-a\")\nforbid (principal, action, resource)\nunless { action == Action::\"a/search\" };\n",
         );
-        let run = stage.run("Search for tea", &[], &script);
+        let run = stage.run("Search for tea", &[], script);
         assert_eq!(
             run.attempts(),
             [
-                ("search", "block", call::UNKNOWN_TOOL),
-                ("/search", "block", call::UNKNOWN_TOOL),
                 ("a/b/search", "block", call::UNKNOWN_TOOL),
+                ("c/search", "block", call::UNKNOWN_TOOL),
                 ("b/search", "block", call::BLOCKED),
                 ("a/search", "allow", ""),
             ],
             "{deciding:?} {run:#?}"
         );
+        let said =
+            json!(["TypeError", "TypeError", call::UNKNOWN_TOOL, call::UNKNOWN_TOOL, call::BLOCKED, "ours"]);
+        assert_eq!(*run.ok(), said, "{deciding:?}");
         assert!(stage.reached("a/search") && !stage.reached("b/search"), "{deciding:?}");
         assert_eq!(stage.postern.log("a").started(), ["search"], "{deciding:?}: once");
     }
@@ -105,13 +106,19 @@ fn case_4_a_name_is_one_servers_and_never_the_first_that_fits() {
     stage.server("a", json!([tool("search", &["query"], "ours")]), "");
     stage.server("b", json!([tool("search", &["query"], "theirs")]), "");
     stage.postern.set("servers.b.grant", Vec::<String>::new());
-    let run = stage.run("Search for tea", &[], &script);
-    assert_eq!(run.attempts()[3..], [("b/search", "block", call::NOT_GRANTED), ("a/search", "allow", "")]);
+    let run = stage.run("Search for tea", &[], script);
+    assert_eq!(run.attempts()[2..], [("b/search", "block", call::NOT_GRANTED), ("a/search", "allow", "")]);
     assert!(!stage.reached("b/search"), "{run:#?}");
 }
 
 /// Runs the script in a terminal. The answers are typed once the server's log holds `awaited`.
-fn in_a_terminal(stage: &Stage, script: &str, intent: &str, answers: &str, awaited: (&str, &str)) -> Finished {
+fn in_a_terminal(
+    stage: &Stage,
+    script: &str,
+    intent: &str,
+    answers: &str,
+    awaited: (&str, &str),
+) -> Finished {
     const PROGRAM: &str = "import os, pty, sys, time\n\
         log, awaited = sys.argv[1:3]\n\
         def there():\n    \
@@ -129,8 +136,21 @@ fn in_a_terminal(stage: &Stage, script: &str, intent: &str, answers: &str, await
     let (script, config) = (text(&postern.write("script.js", script)), text(&postern.write_config()));
     let (program, records) = (text(&binary("postern")), text(&postern.records()));
     let words = [
-        "-c", PROGRAM, &log, awaited.1, &program, "run", &script, "--config", &config, "--record-dir", &records,
-        "--approve", "ask", "--intent", intent,
+        "-c",
+        PROGRAM,
+        &log,
+        awaited.1,
+        &program,
+        "run",
+        &script,
+        "--config",
+        &config,
+        "--record-dir",
+        &records,
+        "--approve",
+        "ask",
+        "--intent",
+        intent,
     ];
     postern.program("python3", &words, answers)
 }
@@ -138,13 +158,13 @@ fn in_a_terminal(stage: &Stage, script: &str, intent: &str, answers: &str, await
 /// The report of the only run so far, as the record has it.
 fn report(stage: &Stage) -> Value {
     let mut runs = std::fs::read_dir(stage.postern.records()).expect("records");
-    let run = runs.find_map(|entry| Some(entry.ok()?.path().join("report.json")).filter(|path| path.exists()));
+    let run =
+        runs.find_map(|entry| Some(entry.ok()?.path().join("report.json")).filter(|path| path.exists()));
     serde_json::from_str(&std::fs::read_to_string(run.expect("a report")).expect("text")).expect("JSON")
 }
 
 /// 5, docker#522 and #549, biorouter#246: that a run was started approves none of its calls, and one answer
 /// covers like calls and nothing else.
-#[cfg(unix)]
 #[test]
 fn case_5_one_answer_covers_one_folder() {
     let mut stage = Stage::new(Deciding::All);
@@ -201,7 +221,6 @@ fn case_6_a_script_cannot_confirm_for_the_user() {
 
 /// 8, mcp-hangar#674: while the question is open, the tool becomes another. The answer was for the one that
 /// was shown.
-#[cfg(unix)]
 #[test]
 fn case_8_an_answer_does_not_cover_what_changed_while_it_was_awaited() {
     for change in [true, false] {
@@ -233,7 +252,11 @@ fn case_8_an_answer_does_not_cover_what_changed_while_it_was_awaited() {
         let pay = pay.expect("the payment");
         if change {
             assert_eq!(started, ["balance"], "{finished:#?}");
-            assert_eq!((&pay["verdict"], &pay["code"]), (&json!("block"), &json!(call::BLOCKED)), "{report:#}");
+            assert_eq!(
+                (&pay["verdict"], &pay["code"]),
+                (&json!("block"), &json!(call::BLOCKED)),
+                "{report:#}"
+            );
             assert!(finished.stdout.contains("definition changed"), "{finished:#?}");
         } else {
             assert_eq!(started, ["balance", "pay"], "{finished:#?}");

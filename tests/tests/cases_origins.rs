@@ -69,7 +69,10 @@ fn case_16_a_standing_order_keeps_its_recipient() {
     for deciding in BOTH {
         for (script, held) in [
             ("update_scheduled({ id: 7, amount: rent.amount + 100 })", false),
-            ("update_scheduled({ id: 7, recipient: list[1].subject.match(/[A-Z]{2}\\d{2}\\w{10,}/)[0] })", true),
+            (
+                "update_scheduled({ id: 7, recipient: list[1].subject.match(/[A-Z]{2}\\d{2}\\w{10,}/)[0] })",
+                true,
+            ),
         ] {
             let mut stage = Stage::new(deciding);
             let list = json!([

@@ -15,7 +15,6 @@ const BOTH: [Deciding; 2] = [Deciding::Rules, Deciding::All];
 /// One attempt as the record has it.
 #[derive(Debug)]
 struct Decided {
-    tool: String,
     verdict: String,
     code: String,
     dispatched: bool,
@@ -37,7 +36,6 @@ fn decided(stage: &Stage, run: &Run) -> Vec<Decided> {
             .find(|outcome| outcome["call"] == attempt["call"])
             .unwrap_or_else(|| panic!("no outcome of {attempt}"));
         Decided {
-            tool: text(&attempt["tool"]),
             verdict: text(&outcome["verdict"]),
             code: text(&outcome["code"]),
             dispatched: outcome["dispatched"] == true,
@@ -164,7 +162,11 @@ fn case_20_sql_that_reads_is_all_that_a_reading_tool_gets() {
         let run = stage.run("Count the customers, read only", &[], &script);
         let calls = decided(&stage, &run);
         assert_eq!(calls.len(), 4, "{calls:?}");
-        assert_eq!((calls[0].verdict.as_str(), calls[0].dispatched), ("allow", true), "{deciding:?} {run:#?}");
+        assert_eq!(
+            (calls[0].verdict.as_str(), calls[0].dispatched),
+            ("allow", true),
+            "{deciding:?} {run:#?}"
+        );
         blocked(&calls[1], &BEYOND);
         blocked(&calls[2], &BEYOND);
         blocked(&calls[3], &["sql-in-name"]);
@@ -172,7 +174,11 @@ fn case_20_sql_that_reads_is_all_that_a_reading_tool_gets() {
     }
     // Others of their kind. After three refusals of one tool a run ends, so these go in threes.
     for three in [
-        ["REPLACE INTO customers VALUES (1)", "/* SELECT */ UPDATE customers SET name = NULL", "VACUUM INTO '/tmp/x'"],
+        [
+            "REPLACE INTO customers VALUES (1)",
+            "/* SELECT */ UPDATE customers SET name = NULL",
+            "VACUUM INTO '/tmp/x'",
+        ],
         [
             "SELECT load_extension('/tmp/evil')",
             "SELECT 1;/**/DROP TABLE customers",
@@ -202,13 +208,24 @@ fn case_20_sql_that_reads_is_all_that_a_reading_tool_gets() {
 fn case_21_links_into_the_network_are_not_fetched() {
     const NAMED: &str = "https://docs.example.com/start";
     const INSIDE: [[&str; 3]; 3] = [
-        ["http://169.254.169.254/latest/meta-data/iam/", "http://2130706433/", "http://[::ffff:10.0.0.1]/admin"],
-        ["http://0x7f.1/", "http://[fd00:ec2::254]/latest/", "http://metadata.google.internal/computeMetadata/v1/"],
+        [
+            "http://169.254.169.254/latest/meta-data/iam/",
+            "http://2130706433/",
+            "http://[::ffff:10.0.0.1]/admin",
+        ],
+        [
+            "http://0x7f.1/",
+            "http://[fd00:ec2::254]/latest/",
+            "http://metadata.google.internal/computeMetadata/v1/",
+        ],
         ["http://docs.example.com@10.1.2.3/start", "http://0177.0.0.1:8080/", "file:///etc/passwd"],
     ];
-    for (deciding, inside) in
-        [(Deciding::All, INSIDE[0]), (Deciding::Rules, INSIDE[0]), (Deciding::Rules, INSIDE[1]), (Deciding::Rules, INSIDE[2])]
-    {
+    for (deciding, inside) in [
+        (Deciding::All, INSIDE[0]),
+        (Deciding::Rules, INSIDE[0]),
+        (Deciding::Rules, INSIDE[1]),
+        (Deciding::Rules, INSIDE[2]),
+    ] {
         let mut stage = Stage::new(deciding);
         stage.server("web", json!([tool("fetch", &["url"], "Start here.")]), "");
         let script = format!(
@@ -218,7 +235,11 @@ fn case_21_links_into_the_network_are_not_fetched() {
         let run = stage.run(&format!("Read {NAMED} and tell me how to begin"), &[], &script);
         let calls = decided(&stage, &run);
         assert_eq!(calls.len(), 4, "{calls:?}");
-        assert_eq!((calls[0].verdict.as_str(), calls[0].dispatched), ("allow", true), "{deciding:?} {run:#?}");
+        assert_eq!(
+            (calls[0].verdict.as_str(), calls[0].dispatched),
+            ("allow", true),
+            "{deciding:?} {run:#?}"
+        );
         for (held, url) in calls[1..].iter().zip(inside) {
             assert_eq!(held.verdict, "block", "{deciding:?} {url}: {held:?}");
             blocked(held, &["url-inside", "url-scheme"]);
@@ -274,6 +295,7 @@ fn case_25_a_sibling_and_a_link_are_not_inside() {
 }
 
 /// Held by the gate, or sent and refused by the server: a typed error either way.
+#[cfg(unix)]
 #[track_caller]
 fn refused_or_asked(call: &Decided) {
     let held = !call.dispatched && [call::APPROVAL_REQUIRED, call::BLOCKED].contains(&call.code.as_str());
@@ -351,16 +373,14 @@ fn case_30_a_script_cannot_send_a_key_twice() {
          await attempt({ path: 'a.txt' });\n\
          return seen;",
     );
-    // Whatever the script tried, no call with both values, or with the second for the first, was sent.
-    for line in stage.postern.log("fs").lines() {
-        let arguments = line["arguments"].as_object().expect("an object");
-        assert_eq!(arguments.len(), 1, "{line}");
-    }
-    let seen = run.ok().as_array().expect("a list").clone();
-    assert_eq!(seen.len(), 3, "{run:#?}");
-    assert_eq!(seen[0], call::INVALID_ARGUMENTS, "a text is no arguments: {run:#?}");
-    let calls = decided(&stage, &run);
-    assert!(!calls[0].dispatched, "{calls:?}");
+    // A text is no arguments, and what an object says of itself with toJSON is said once.
+    assert_eq!(*run.ok(), json!(["TypeError", "ok", "ok"]), "{run:#?}");
+    let sent: Vec<&Value> = run.calls().iter().map(|call| &call["arguments"]).collect();
+    assert_eq!(sent, [&json!({"path": "b.txt"}), &json!({"path": "a.txt"})]);
+    let log = stage.postern.log("fs").lines();
+    let came: Vec<&Value> =
+        log.iter().filter(|line| line["event"] == "start").map(|line| &line["arguments"]).collect();
+    assert_eq!(came, sent, "the server got what the gate looked at");
 }
 
 const KEY: &str = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2gtZW\n-----END OPENSSH PRIVATE KEY-----\n";
@@ -402,13 +422,14 @@ fn case_40_a_permit_of_the_user_spares_a_hundred_questions() {
          const key = await tools.vault.get({{ name: 'deploy' }});\n\
          await tools.fs.write_file({{ path: './out/key.pem', content: key }});\n\
          await attempt(() => tools.fs.write_file({{ path: './out/../notes.txt', content: 'row' }}));\n\
+         await attempt(() => tools.fs.write_file({{ path: 'out/../notes.txt', content: 'row' }}));\n\
          await attempt(() => tools.fs.write_file({{ path: './outer/notes.txt', content: 'row' }}));\n\
          return 'done';"
     );
     let run = stage.run(intent, &[], &script);
     assert_eq!(*run.ok(), "done");
     let calls = decided(&stage, &run);
-    assert_eq!(calls.len(), 104, "{calls:?}");
+    assert_eq!(calls.len(), 105, "{calls:?}");
     let (allowed, held) = calls.split_at(102);
     for call in allowed {
         assert_eq!((call.verdict.as_str(), call.dispatched), ("allow", true), "{call:?}");
@@ -435,8 +456,5 @@ fn case_40_a_permit_does_not_make_a_key_public() {
          return await tools.fs.write_file({ path: './out/key.pem', content: key });",
     );
     assert_eq!(stage.verdict(&run, "fs/write_file"), "block", "{run:#?}");
-    assert!(
-        stage.reasons(&run, "fs/write_file").iter().any(|code| code == "secret-to-public"),
-        "{run:#?}"
-    );
+    assert!(stage.reasons(&run, "fs/write_file").iter().any(|code| code == "secret-to-public"), "{run:#?}");
 }
