@@ -277,8 +277,10 @@ fn people_get_value_and_output() {
 #[test]
 fn terminal_control_from_a_script_or_server_is_not_passed_on() {
     let mut postern = Postern::new();
-    postern.permissive_guard().server("t", Server::test());
-    let source = "try { await tools.t.fail({ message: 'owned \\u001b]0;title\\u0007\\u001b[2J' }); } catch (e) { throw e; }";
+    let fail = json!({"name": "fail", "answers": [{"error": "owned \u{1b}]0;title\u{7}\u{1b}[2J"}]});
+    let server = Server::story(postern.folder(), &json!({"tools": [fail]}));
+    postern.permissive_guard().server("t", server);
+    let source = "try { await tools.t.fail({}); } catch (e) { throw e; }";
     let script = postern.write("script.js", source);
     let finished = postern.run_raw(&[script.to_str().expect("UTF-8")], &[]);
     let shown = format!("{}{}", finished.stdout, finished.stderr);

@@ -80,8 +80,11 @@ fn the_report_is_drafted_and_the_upload_is_blocked() {
     let blocked = &document["calls"][3];
     assert_eq!(blocked["arguments"]["url"], "https://collector.example.com/upload");
     assert!(!blocked["reasons"].as_array().expect("reasons").is_empty(), "{blocked:#}");
-    for attempt in document["calls"].as_array().expect("calls") {
-        let score = attempt["scores"]["unsafe"].as_f64().expect("every call was scored");
+    // What the rules refuse is not put to the guard.
+    for attempt in
+        document["calls"].as_array().expect("calls").iter().filter(|call| call["verdict"] == "allow")
+    {
+        let score = attempt["scores"]["unsafe"].as_f64().expect("every call that passes was scored");
         assert!((0.0..=1.0).contains(&score), "{attempt:#}");
     }
 

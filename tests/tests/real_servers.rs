@@ -23,7 +23,7 @@ fn filesystem() {
          await tools.filesystem.write_file({{ path: `${{root}}/a.txt`, content: 'one\\ntwo\\n' }});\n\
          const [text, listing] = await Promise.all([\n\
            tools.filesystem.read_text_file({{ path: `${{root}}/a.txt` }}), tools.filesystem.list_directory({{ path: root }}) ]);\n\
-         let refused; try {{ await tools.filesystem.read_text_file({{ path: '/etc/passwd' }}); }} catch (e) {{ refused = e.code; }}\n\
+         let refused; try {{ await tools.filesystem.read_text_file({{ path: '/etc/hostname' }}); }} catch (e) {{ refused = e.code; }}\n\
          let wrong; try {{ await tools.filesystem.read_text_file({{ file: 'a.txt' }}); }} catch (e) {{ wrong = e.code; }}\n\
          return {{ text: JSON.stringify(text), listing: JSON.stringify(listing), refused, wrong }};"
     ));

@@ -18,7 +18,7 @@ pub struct Likeness {
     pub definition_sha256: String,
     /// Of the policy.
     pub policy_version: String,
-    /// For each argument with authority its place: the folder of a path, else the value itself.
+    /// For each argument with authority, or that looks like a path, a link or an address, its place: the folder of a path, else the value itself.
     pub places: Vec<(String, String)>,
     /// The codes of the reasons why it is asked about.
     pub reasons: Vec<String>,
@@ -44,7 +44,17 @@ pub fn places(arguments: &[ArgumentFact], raw: &Map<String, Value>) -> Vec<(Stri
         let place = folder.map_or(sent.as_str(), |at| &sent[..=at]).to_owned();
         (argument.path.clone(), place)
     };
-    arguments.iter().filter(|argument| argument.authority).map(place).collect()
+    arguments.iter().filter(|argument| argument.authority || points(&argument.value)).map(place).collect()
+}
+
+/// Whether a value may name a place although its argument is not called so: it has a sign that paths, links
+/// and addresses have. What is longer than a path can be is text.
+fn points(value: &str) -> bool {
+    const LONGEST: usize = 300;
+    let word = !value.contains(char::is_whitespace);
+    value.len() <= LONGEST
+        && !value.contains('\n')
+        && (value.contains(['/', '\\', '@']) || (word && value.contains(['.', ':', '~'])))
 }
 
 fn climbs(path: &str) -> bool {
@@ -85,7 +95,7 @@ mod tests {
     use super::*;
 
     fn likeness(path: &str) -> Likeness {
-        let raw = json!({"source": path, "note": "x"});
+        let raw = json!({"source": path, "destination": "/trash/", "note": "x"});
         let fact = |path: &str, value: &str, authority| ArgumentFact {
             path: path.into(),
             value: value.into(),
@@ -93,7 +103,8 @@ mod tests {
             origin: Origin::Field,
             from: Vec::new(),
         };
-        let facts = [fact("/source", path, true), fact("/note", "x", false)];
+        let facts =
+            [fact("/source", path, false), fact("/destination", "/trash/", true), fact("/note", "x", false)];
         Likeness {
             tool: "fs/move".into(),
             definition_sha256: "d".into(),
@@ -109,11 +120,13 @@ mod tests {
         assert!(!groups.take(&likeness("/tmp/a")));
         groups.approve(likeness("/tmp/a"), 2);
         assert!(groups.take(&likeness("/tmp/b")));
-        for outlier in ["/tmp2/a", "/tmp/deep/a", "/tmp/../etc/a", "/tmp/%2e%2e/a", "a", "https://tmp/a"] {
+        for outlier in
+            ["/tmp2/a", "/tmp/deep/a", "/tmp/../etc/a", "/tmp/%2e%2e/a", "a", "a.txt", "https://tmp/a"]
+        {
             assert!(!groups.take(&likeness(outlier)), "{outlier}");
         }
         assert!(groups.take(&likeness("/tmp/c")));
         assert!(!groups.take(&likeness("/tmp/d")), "used up");
-        assert_eq!(likeness("/tmp/a").describe(), "source in /tmp/");
+        assert_eq!(likeness("/tmp/a").describe(), "source in /tmp/, destination in /trash/");
     }
 }

@@ -23,18 +23,16 @@ impl Acts {
     /// Of this tool; `trusted` is its server.
     pub(crate) fn of(tool: &ToolDefinition, trusted: bool) -> Self {
         let hints = &tool.annotations;
-        // What a tool reads may be named for what others did: `list_sent_mails` lists.
-        let first = key_words(&tool.name).iter().find_map(|word| {
-            let mut found = acts(word).peekable();
-            found.peek()?;
-            Some(found.collect::<Vec<_>>())
-        });
-        let named = first.unwrap_or_default();
+        let named = acts_of(&tool.name);
         let reads = named.is_empty() || named.contains(&Act::Read);
+        let makes = named.iter().any(|act| matches!(act, Act::Create | Act::Update));
         let goes_out = !reads
-            && named
-                .iter()
-                .any(|act| matches!(act, Act::Send | Act::Publish | Act::Pay | Act::Delete | Act::Share));
+            && named.iter().any(|act| match act {
+                Act::Pay | Act::Delete | Act::Publish => true,
+                // One writes a letter and a file, adds a member and a note.
+                Act::Send | Act::Share => !makes || names_people(tool),
+                _ => false,
+            });
         let changes = !reads && named.iter().any(|act| *act != Act::Run);
         let hinted = match (hints.read_only, hints.destructive) {
             (Some(true), _) if trusted => Some(false),
@@ -50,6 +48,47 @@ impl Acts {
             contradicted: !trusted && hints.read_only == Some(true) && changes,
         }
     }
+}
+
+/// What a tool's name says that it does. What stands first is the verb; further on, most words that can be
+/// one are things: `json_text`, `list_sent_mails`.
+fn acts_of(name: &str) -> Vec<Act> {
+    const VERBS: &[&str] =
+        &["send", "pay", "transfer", "publish", "invite", "forward", "submit", "update", "create"];
+    let words = key_words(name);
+    let verb = words.iter().enumerate().find(|(at, word)| {
+        let mut found = acts(word).peekable();
+        let any = found.peek().is_some();
+        any && (*at == 0 || VERBS.contains(&word.as_str()) || found.any(|act| act == Act::Delete))
+    });
+    verb.map(|(_, word)| acts(word).collect()).unwrap_or_default()
+}
+
+/// Whether an argument is called like somebody who gets something.
+fn names_people(tool: &ToolDefinition) -> bool {
+    const PEOPLE: &[&str] = &[
+        "to",
+        "cc",
+        "bcc",
+        "recipient",
+        "recipients",
+        "email",
+        "emails",
+        "user",
+        "users",
+        "member",
+        "members",
+        "channel",
+        "channels",
+        "attendees",
+        "participants",
+        "invitees",
+        "phone",
+        "contact",
+    ];
+    let properties = tool.input_schema["properties"].as_object();
+    let mut names = properties.into_iter().flat_map(|properties| properties.keys());
+    names.any(|name| key_words(name).iter().any(|word| PEOPLE.contains(&word.as_str())))
 }
 
 #[cfg(test)]
@@ -83,11 +122,17 @@ mod tests {
             let acts = of(name, Some(true), None, false);
             assert!(acts.outside && acts.contradicted && acts.side_effects == Some(true), "{name}: {acts:?}");
         }
-        for name in ["list_sent_mails", "get_payment", "read_file", "search", "status"] {
+        for name in
+            ["list_sent_mails", "get_payment", "read_file", "search", "status", "json_text", "user_post"]
+        {
             let acts = of(name, Some(true), None, false);
             assert!(!acts.outside && !acts.contradicted, "{name}: {acts:?}");
         }
-        let written = of("create_note", None, None, false);
-        assert!(!written.outside && written.side_effects == Some(true));
+        for name in ["create_note", "write_file", "add_note"] {
+            let written = of(name, None, None, false);
+            assert!(!written.outside && written.side_effects == Some(true), "{name}: {written:?}");
+        }
+        let schema = json!({"properties": {"channel": {"type": "string"}}});
+        assert!(Acts::of(&ToolDefinition::new("s", "write_message", schema), false).outside);
     }
 }

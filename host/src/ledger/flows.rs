@@ -24,7 +24,8 @@ const ENOUGH: u32 = 6;
 /// What one run of words says.
 #[derive(Clone, Copy, Debug)]
 struct Mark {
-    entry: u32,
+    /// Place in [`Flows::sources`].
+    from: u32,
     weight: u8,
     holds: Holds,
     stated: bool,
@@ -33,8 +34,8 @@ struct Mark {
 /// Data of one result in a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Flow {
-    /// Whose.
-    pub(super) entry: usize,
+    /// Whose, as `server/tool`.
+    pub(super) from: String,
     pub(super) holds: Holds,
     /// The configuration labels it so.
     pub(super) stated: bool,
@@ -46,6 +47,8 @@ pub(super) struct Flow {
 #[derive(Debug, Default)]
 pub(super) struct Flows {
     marks: HashMap<u64, Mark>,
+    /// Names of whose the data is.
+    sources: Vec<String>,
     /// What is no secret: the user or the script's author wrote it, or it was in public data too.
     known: HashSet<u64>,
     overflowed: Option<Holds>,
@@ -72,7 +75,8 @@ impl Flows {
     }
 
     /// Remembers the leaves of a value.
-    pub(super) fn add(&mut self, entry: usize, holds: Holds, stated: bool, value: &Value) {
+    pub(super) fn add(&mut self, from: &str, holds: Holds, stated: bool, value: &Value) {
+        let from = self.source(from);
         let mut leaves = Vec::new();
         collect(value, &mut leaves);
         // The same word in row after row is a state, a kind, a currency: no value of anybody's.
@@ -80,20 +84,29 @@ impl Flows {
         leaves.iter().for_each(|leaf| *often.entry(leaf.as_str()).or_default() += 1);
         for leaf in &leaves {
             if often[leaf.as_str()] < 3 || leaf.len() > 40 {
-                self.add_leaf(entry, holds, stated, leaf);
+                self.add_leaf(from, holds, stated, leaf);
             }
         }
     }
 
     /// Remembers a text: each of its lines, and of a line `name: value` the value.
-    pub(super) fn add_text(&mut self, entry: usize, holds: Holds, stated: bool, text: &str) {
+    pub(super) fn add_text(&mut self, from: &str, holds: Holds, stated: bool, text: &str) {
+        let from = self.source(from);
         for line in text.lines() {
             let value = line.split_once(": ").map_or(line, |(_, value)| value);
-            self.add_leaf(entry, holds, stated, value);
+            self.add_leaf(from, holds, stated, value);
         }
     }
 
-    fn add_leaf(&mut self, entry: usize, holds: Holds, stated: bool, leaf: &str) {
+    fn source(&mut self, from: &str) -> u32 {
+        let place = self.sources.iter().position(|known| known == from).unwrap_or_else(|| {
+            self.sources.push(from.to_owned());
+            self.sources.len() - 1
+        });
+        u32::try_from(place).unwrap_or_else(|_| unreachable!("there are fewer tools than that"))
+    }
+
+    fn add_leaf(&mut self, from: u32, holds: Holds, stated: bool, leaf: &str) {
         if holds == Holds::Public {
             self.is_known(leaf);
             return;
@@ -103,20 +116,20 @@ impl Flows {
             0 => {}
             n if n <= VALUE_WORDS => {
                 let weight = weight(leaf, &words, holds);
-                self.mark(&words, weight, entry, holds, stated);
+                self.mark(&words, weight, from, holds, stated);
             }
             _ => {
                 for run in words.windows(RUN) {
-                    self.mark(run, 2, entry, holds, stated);
+                    self.mark(run, 2, from, holds, stated);
                 }
                 for word in words.iter().filter(|word| is_code(word)) {
-                    self.mark(std::slice::from_ref(word), ENOUGH as u8, entry, holds, stated);
+                    self.mark(std::slice::from_ref(word), ENOUGH as u8, from, holds, stated);
                 }
             }
         }
     }
 
-    fn mark(&mut self, run: &[String], weight: u8, entry: usize, holds: Holds, stated: bool) {
+    fn mark(&mut self, run: &[String], weight: u8, from: u32, holds: Holds, stated: bool) {
         if weight == 0 {
             return;
         }
@@ -124,8 +137,7 @@ impl Flows {
             self.overflowed = self.overflowed.max(Some(holds));
             return;
         }
-        let entry = u32::try_from(entry).unwrap_or(u32::MAX);
-        let mark = Mark { entry, weight, holds, stated };
+        let mark = Mark { from, weight, holds, stated };
         let kept = self.marks.entry(hash(run)).or_insert(mark);
         if (kept.holds, kept.stated) < (holds, stated) {
             *kept = mark;
@@ -156,7 +168,7 @@ impl Flows {
                         if self.known.contains(&run) || !seen.insert(run) {
                             continue;
                         }
-                        let sum = sums.entry(mark.entry).or_insert_with(|| Sum {
+                        let sum = sums.entry(mark.from).or_insert_with(|| Sum {
                             weight: 0,
                             holds: mark.holds,
                             stated: mark.stated,
@@ -171,8 +183,8 @@ impl Flows {
         let mut flows: Vec<Flow> = sums
             .into_iter()
             .filter(|(_, sum)| sum.weight >= ENOUGH)
-            .map(|(entry, sum)| Flow {
-                entry: entry as usize,
+            .map(|(from, sum)| Flow {
+                from: self.sources[from as usize].clone(),
                 holds: sum.holds,
                 stated: sum.stated,
                 path: sum
@@ -183,7 +195,7 @@ impl Flows {
                     .unwrap_or_default(),
             })
             .collect();
-        flows.sort_by_key(|flow| (std::cmp::Reverse((flow.holds, flow.stated)), flow.entry));
+        flows.sort_by_key(|flow| (std::cmp::Reverse((flow.holds, flow.stated)), flow.from.clone()));
         flows
     }
 }

@@ -42,7 +42,13 @@ const MAX_BYTES: usize = 4 << 20;
 const HEAD: usize = 768 << 10;
 const TAIL: usize = 256 << 10;
 
-/// One result, or one input.
+/// So many results of one tool in a row, of the same size, become one: a script that calls a tool a
+/// thousand times must not make every later call a thousand times dearer.
+const MERGED: usize = 8;
+/// The longest text that results are merged to.
+const LONGEST_MERGED: usize = 64 << 10;
+
+/// One result, or several of one tool, or one input.
 #[derive(Debug)]
 struct Entry {
     /// `server/tool`, or the input's place.
@@ -53,6 +59,16 @@ struct Entry {
     /// The user's request pointed at it: the call that fetched it was made with the user's own values.
     asked: bool,
     text: String,
+    /// How often it was merged.
+    level: u32,
+}
+
+impl Entry {
+    /// Whether the two may become one: nothing is told of them apart.
+    fn fits(&self, other: &Self) -> bool {
+        (&self.from, self.labels, self.stated, self.asked, self.level)
+            == (&other.from, other.labels, other.stated, other.asked, other.level)
+    }
 }
 
 /// What is new since the sources were last prepared.
@@ -106,7 +122,8 @@ impl Ledger {
 
     /// A file that the user handed to the run: the user's own word, and nobody else's business.
     pub(crate) fn add_input(&mut self, place: &str, text: &str, labels: Labels) {
-        let entry = Entry { from: place.into(), labels, stated: false, asked: true, text: String::new() };
+        let entry =
+            Entry { from: place.into(), labels, stated: false, asked: true, text: String::new(), level: 0 };
         self.add(entry, text, None);
     }
 
@@ -119,6 +136,7 @@ impl Ledger {
             stated: from.stated,
             asked: from.asked,
             text: String::new(),
+            level: 0,
         };
         // A text is what its server wrote, not that text as JSON.
         match value {
@@ -129,14 +147,16 @@ impl Ledger {
 
     fn add(&mut self, mut entry: Entry, text: &str, value: Option<&Value>) {
         let (head, tail) = ends(text);
+        // Who is trusted plants nothing: what is forgotten of it makes values unknown, and no more.
+        let matters = entry.labels.trust != Trust::Trusted;
         if self.bytes + head.len() + tail.len() > MAX_BYTES {
-            self.incomplete = true;
+            self.incomplete |= matters;
             self.forgotten = self.forgotten.max(Some(entry.labels.holds));
             return;
         }
         entry.text = head.to_owned();
         if !tail.is_empty() {
-            self.incomplete = true;
+            self.incomplete |= matters;
             self.forgotten = self.forgotten.max(Some(entry.labels.holds));
             entry.text.push_str("\n[...]\n");
             entry.text.push_str(tail);
@@ -159,11 +179,34 @@ impl Ledger {
             let Entry { from, labels, stated, text, .. } = &self.entries[entry];
             self.sources.add_result(&from.replacen('/', ".", 1), labels.trust, text);
             match value {
-                Some(value) => self.flows.add(entry, labels.holds, *stated, &value),
-                None => self.flows.add_text(entry, labels.holds, *stated, text),
+                Some(value) => self.flows.add(from, labels.holds, *stated, &value),
+                None => self.flows.add_text(from, labels.holds, *stated, text),
             }
         }
+        self.merge();
         Evidence::from_sources(action, &self.sources)
+    }
+
+    /// Makes one of the last results while they are enough of a kind. Merging by eights costs each byte a
+    /// handful of readings in all, and leaves a handful of sources for each tool.
+    fn merge(&mut self) {
+        while let Some(start) = self.entries.len().checked_sub(MERGED) {
+            let run = &self.entries[start..];
+            let bytes: usize = run.iter().map(|entry| entry.text.len() + 1).sum();
+            if bytes > LONGEST_MERGED || run.iter().any(|entry| !entry.fits(&run[0])) {
+                return;
+            }
+            let mut rest = self.entries.drain(start..);
+            let Some(mut merged) = rest.next() else { return };
+            for entry in rest {
+                merged.text.push('\n');
+                merged.text.push_str(&entry.text);
+            }
+            merged.level += 1;
+            self.sources.truncate_results(start);
+            self.sources.add_result(&merged.from.replacen('/', ".", 1), merged.labels.trust, &merged.text);
+            self.entries.push(merged);
+        }
     }
 
     /// What made the agent act: nothing was read before the first result.

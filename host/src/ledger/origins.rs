@@ -3,7 +3,10 @@
 
 use postern_check::evidence::{Evidence, Kind, Leaf, Origin, Piece};
 
-use super::{Entry, Ledger};
+use postern_check::key_words;
+
+use super::Ledger;
+use crate::facts::straight;
 use crate::policy::{ArgumentFact, Finding, Holds, Labels, Sink};
 
 /// An order at least this strong is one that somebody planted, also where the user pointed at the text.
@@ -21,6 +24,28 @@ pub(crate) struct Subject {
     pub(crate) outside: bool,
 }
 
+/// Whether a leaf is the name of a file or folder: by what it is called, or by how it begins.
+fn is_path(leaf: &Leaf) -> bool {
+    const PATHS: &[&str] = &[
+        "path",
+        "paths",
+        "file",
+        "files",
+        "filename",
+        "dir",
+        "directory",
+        "folder",
+        "source",
+        "destination",
+        "src",
+        "dst",
+    ];
+    let value = leaf.value.trim();
+    let begins = ["/", "./", "../", "~/", ".\\", "..\\"].iter().any(|start| value.starts_with(start));
+    let called = key_words(&leaf.key).iter().any(|word| PATHS.contains(&word.as_str()));
+    !value.contains('\n') && !value.contains("://") && (begins || called)
+}
+
 impl Ledger {
     /// Every leaf with its origin.
     pub(crate) fn arguments(&self, evidence: &Evidence) -> Vec<ArgumentFact> {
@@ -32,7 +57,7 @@ impl Ledger {
             from.dedup();
             ArgumentFact {
                 path: leaf.path.clone(),
-                value: leaf.value.clone(),
+                value: if is_path(leaf) { straight(&leaf.value) } else { leaf.value.clone() },
                 authority: leaf.authority,
                 origin: leaf.origin(),
                 from,
@@ -145,11 +170,10 @@ impl Ledger {
             .of(evidence)
             .into_iter()
             .filter_map(|flow| {
-                let entry: &Entry = self.from(flow.entry)?;
                 let code = code(flow.holds, flow.stated)?;
                 let what = if flow.holds == Holds::Secret { "secret" } else { "private" };
                 let where_to = if public { "where others can read it" } else { "out" };
-                Some(Finding::at(code, flow.path, format!("{what} data of {} goes {where_to}", entry.from)))
+                Some(Finding::at(code, flow.path, format!("{what} data of {} goes {where_to}", flow.from)))
             })
             .collect();
         // Nobody can say what is in data that had no room.

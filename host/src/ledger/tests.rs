@@ -149,3 +149,19 @@ fn the_guard_sees_where_the_values_stand() {
     assert_eq!(arguments[0].from, ["files/read"]);
     assert_ne!(arguments[0].origin, Origin::Nowhere);
 }
+
+#[test]
+fn a_thousand_results_are_a_handful_of_sources() {
+    let mut ledger = Ledger::new("Write to everybody", &[], "");
+    for number in 0..1_000 {
+        ledger
+            .add_result(&from("crm", Holds::Private, true), &json!({"mail": format!("c{number}@acme.test")}));
+        ledger.evidence(&action("crm.read", json!({"id": number})));
+    }
+    assert!(ledger.entries.len() < 40, "{}", ledger.entries.len());
+    assert_eq!(ledger.entries.len(), ledger.sources.results().len());
+    let evidence = ledger.evidence(&action("out.send", json!({"to": "c7@acme.test"})));
+    assert_eq!(ledger.arguments(&evidence)[0].from, ["crm/read"]);
+    let text = json!({"channel": "#all", "text": "c7@acme.test and c8@acme.test"});
+    assert_eq!(codes(&mut ledger, Sink::Public, text), ["private-to-public"]);
+}

@@ -271,6 +271,11 @@ impl Sources {
         self.results.push(Source::of(index, tool, trust, text));
     }
 
+    /// Forgets the results from this one on, to add them again in another form.
+    pub fn truncate_results(&mut self, length: usize) {
+        self.results.truncate(length);
+    }
+
     /// The share of these stems that results have outside of orders; 0 for none.
     pub(super) fn in_results(&self, stems: &HashSet<u64>) -> f32 {
         let found =
