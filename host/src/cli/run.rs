@@ -11,6 +11,7 @@ use super::exit::Exit;
 use super::options::{ConfigOptions, LimitOptions};
 use super::show;
 use crate::approval::ApprovalMode;
+use crate::constraints::Constraints;
 use crate::pins::Pins;
 use crate::script::Language;
 use crate::{Error, Host, Result, Script};
@@ -97,6 +98,10 @@ pub(super) async fn run(options: Options) -> Result<Exit> {
         show::note(&problem.to_string());
     }
 
+    // Whoever sets a rule should know whether it is checked, or only read by the model.
+    for clause in Constraints::compile(&options.constraint).explain() {
+        show::note(&format!("rule {clause}"));
+    }
     let pins = Pins::open(&Pins::default_path(options.config.config.as_deref()))?;
     let host = Host::builder(config).pins(pins).build()?;
     let cancel = CancellationToken::new();

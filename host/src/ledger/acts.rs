@@ -64,7 +64,7 @@ fn acts_of(name: &str) -> Vec<Act> {
     verb.map(|(_, word)| acts(word).collect()).unwrap_or_default()
 }
 
-/// Whether an argument is called like somebody who gets something.
+/// Whether the tool or an argument is called like somebody who gets something.
 fn names_people(tool: &ToolDefinition) -> bool {
     const PEOPLE: &[&str] = &[
         "to",
@@ -87,7 +87,8 @@ fn names_people(tool: &ToolDefinition) -> bool {
         "contact",
     ];
     let properties = tool.input_schema["properties"].as_object();
-    let mut names = properties.into_iter().flat_map(|properties| properties.keys());
+    let arguments = properties.into_iter().flat_map(|properties| properties.keys());
+    let mut names = std::iter::once(&tool.name).chain(arguments);
     names.any(|name| key_words(name).iter().any(|word| PEOPLE.contains(&word.as_str())))
 }
 
