@@ -36,6 +36,10 @@ impl Inner {
             }
         }
         self.guard(attempt, traced).await?;
-        self.decide(attempt, &traced.facts)
+        match traced.facts.scores {
+            Some(_) => self.decide(attempt, &traced.facts),
+            // Without a guard nothing more is known than before.
+            None => Ok(()),
+        }
     }
 }
