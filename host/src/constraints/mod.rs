@@ -13,7 +13,7 @@ mod spent;
 mod words;
 
 pub use call::ConstraintCall;
-pub use spent::Spent;
+pub use spent::{Reserved, Spent};
 
 use rule::Rule;
 use serde::Serialize;
@@ -103,15 +103,31 @@ impl Constraints {
         self.clauses.iter().all(|clause| clause.rule.is_none())
     }
 
+    /// What the constraints say of a call, which from now on counts as spent; what is given back undoes that.
+    /// `None` when there is nothing to check, and then nothing is counted.
+    pub fn spend(&self, call: &ConstraintCall<'_>, spent: &mut Spent) -> Option<(Vec<Finding>, Reserved)> {
+        if self.is_empty() {
+            return None;
+        }
+        let view = call::View::of(call);
+        let findings = self.findings(&view, spent);
+        let reserved = Reserved::of(&view);
+        spent.add(&reserved);
+        Some((findings, reserved))
+    }
+
     /// What the constraints say of a call, after what the run has `spent` before it.
     pub fn check(&self, call: &ConstraintCall<'_>, spent: &Spent) -> Vec<Finding> {
         if self.is_empty() {
             return Vec::new();
         }
-        let view = call::View::of(call);
+        self.findings(&call::View::of(call), spent)
+    }
+
+    fn findings(&self, view: &call::View<'_>, spent: &Spent) -> Vec<Finding> {
         let rules =
             self.clauses.iter().filter_map(|clause| Some((clause.text.as_str(), clause.rule.as_ref()?)));
-        rules.filter_map(|(text, rule)| check::one(rule, text, &view, &self.own, spent)).collect()
+        rules.filter_map(|(text, rule)| check::one(rule, text, view, &self.own, spent)).collect()
     }
 }
 

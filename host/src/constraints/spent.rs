@@ -1,6 +1,6 @@
 //! What a run has done and spent so far, as far as constraints count it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::call::{ConstraintCall, View};
 use super::rule::What;
@@ -15,40 +15,59 @@ pub struct Spent {
     amounts: BTreeMap<Option<&'static str>, i128>,
 }
 
+/// What one call was counted as: taken back as exactly that, whatever has become known of the call since.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reserved {
+    acts: BTreeSet<What>,
+    tool: String,
+    amounts: Vec<(Option<&'static str>, i128)>,
+}
+
+impl Reserved {
+    pub(super) fn of(view: &View<'_>) -> Self {
+        let costs = view.costs.iter().filter(|_| view.is(What::Payment));
+        Self {
+            acts: view.acts.clone(),
+            tool: format!("{}/{}", view.call.server, view.call.tool),
+            amounts: costs.map(|cost| (cost.currency, cost.value.max(0))).collect(),
+        }
+    }
+}
+
 impl Spent {
     /// Counts a call.
-    pub fn reserve(&mut self, call: &ConstraintCall<'_>) {
-        let view = View::of(call);
-        for what in &view.acts {
+    pub fn reserve(&mut self, call: &ConstraintCall<'_>) -> Reserved {
+        let reserved = Reserved::of(&View::of(call));
+        self.add(&reserved);
+        reserved
+    }
+
+    pub(super) fn add(&mut self, reserved: &Reserved) {
+        for what in &reserved.acts {
             let count = self.counts.entry(*what).or_default();
             *count = count.saturating_add(1);
         }
-        let count = self.tools.entry(tool_id(call)).or_default();
+        let count = self.tools.entry(reserved.tool.clone()).or_default();
         *count = count.saturating_add(1);
-        if view.is(What::Payment) {
-            for cost in &view.costs {
-                let amount = self.amounts.entry(cost.currency).or_default();
-                *amount = amount.saturating_add(cost.value.max(0));
-            }
+        for (currency, value) in &reserved.amounts {
+            let amount = self.amounts.entry(*currency).or_default();
+            *amount = amount.saturating_add(*value);
         }
     }
 
     /// Takes a reserved call back.
-    pub fn release(&mut self, call: &ConstraintCall<'_>) {
-        let view = View::of(call);
-        for what in &view.acts {
+    pub fn release(&mut self, reserved: &Reserved) {
+        for what in &reserved.acts {
             if let Some(count) = self.counts.get_mut(what) {
                 *count = count.saturating_sub(1);
             }
         }
-        if let Some(count) = self.tools.get_mut(&tool_id(call)) {
+        if let Some(count) = self.tools.get_mut(&reserved.tool) {
             *count = count.saturating_sub(1);
         }
-        if view.is(What::Payment) {
-            for cost in &view.costs {
-                if let Some(amount) = self.amounts.get_mut(&cost.currency) {
-                    *amount = amount.saturating_sub(cost.value.max(0)).max(0);
-                }
+        for (currency, value) in &reserved.amounts {
+            if let Some(amount) = self.amounts.get_mut(currency) {
+                *amount = amount.saturating_sub(*value).max(0);
             }
         }
     }
@@ -75,10 +94,6 @@ impl Spent {
         }
         (sum, others)
     }
-}
-
-fn tool_id(call: &ConstraintCall<'_>) -> String {
-    format!("{}/{}", call.server, call.tool)
 }
 
 /// Whether a tool is the one that a constraint names.

@@ -345,10 +345,10 @@ fn what_a_run_spends_adds_up() {
     assert_eq!(found.iter().map(|finding| finding.code).collect::<Vec<_>>(), ["constraint-budget"]);
     let small = pay(json!(100));
     assert!(constraints.check(&small.call(), &spent).is_empty());
-    spent.reserve(&small.call());
+    let counted = spent.reserve(&small.call());
     let found = constraints.check(&pay(json!(1)).call(), &spent);
     assert_eq!(found.len(), 2, "{found:?}");
-    spent.release(&small.call());
+    spent.release(&counted);
     assert!(constraints.check(&small.call(), &spent).is_empty());
     let mut tools = Spent::default();
     let get = case("crm/get", json!({"id": 1})).reads();
@@ -430,8 +430,8 @@ proptest! {
         spent.reserve(&call);
         constraints.check(&call, &spent);
         let before = spent.clone();
-        spent.reserve(&call);
-        spent.release(&call);
+        let counted = spent.reserve(&call);
+        spent.release(&counted);
         prop_assert_eq!(before.count(super::rule::What::Call), spent.count(super::rule::What::Call));
     }
 }

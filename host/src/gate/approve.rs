@@ -18,7 +18,7 @@ impl Inner {
         &self,
         attempt: &mut Attempt<'_>,
         call: &Call,
-        traced: &Traced,
+        traced: &mut Traced,
     ) -> Result<(), ToolError> {
         let likeness = self.likeness(attempt, call, traced);
         let until = Instant::now() + self.parts.approval_time;
@@ -83,7 +83,7 @@ impl Inner {
         &self,
         attempt: &mut Attempt<'_>,
         call: &Call,
-        traced: &Traced,
+        traced: &mut Traced,
     ) -> Result<(), ToolError> {
         let tool = &call.definition;
         let now = self.parts.upstreams.tool(&tool.server, &tool.name).await?;
@@ -94,6 +94,7 @@ impl Inner {
         // Its own costs must not count against it twice.
         self.give_back(traced);
         self.spend(&mut again);
+        traced.take_over(&mut again);
         again.facts.scores = traced.facts.scores.clone();
         again.facts.outside |= traced.facts.outside;
         let decision = self.parts.policy.decide(&again.facts);

@@ -2,16 +2,16 @@
 //! tool are labelled with: everything that the policy decides with, put together in one place.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use postern_check::evidence::Evidence;
 use postern_check::{Action, Check, Facts};
 use serde_json::{Map, Value};
 
-use super::Inner;
-use crate::constraints::ConstraintCall;
+use super::{GateParts, Inner};
+use crate::constraints::{ConstraintCall, Reserved};
 use crate::facts::{facts, flags_definition};
-use crate::ledger::{Acts, INPUT_LABELS, Labelled, Provenance, Subject, inputs, label};
+use crate::ledger::{Acts, INPUT_LABELS, Labelled, Ledger, Provenance, Subject, inputs, label};
 use crate::pins::Pin;
 use crate::policy::{CallFacts, Finding, Sink};
 use crate::upstream::{ServerConfig, ToolDefinition};
@@ -28,9 +28,30 @@ pub(super) struct Traced {
     pub(super) asked: bool,
     /// What the guard is asked.
     pub(super) check: Check,
+    /// What the call counts as against the user's rules, while it does.
+    reserved: Option<Reserved>,
+}
+
+impl Traced {
+    /// From now on what the other counts as is this one's to give back.
+    pub(super) fn take_over(&mut self, other: &mut Self) {
+        self.reserved = other.reserved.take();
+    }
 }
 
 impl Inner {
+    /// What has come into the run. A run that makes no call never has one.
+    fn shared_ledger(&self) -> &Arc<Mutex<Ledger>> {
+        self.ledger.get_or_init(|| {
+            let GateParts { intent, constraints, script, .. } = &self.parts;
+            Arc::new(Mutex::new(Ledger::new(intent, constraints, script)))
+        })
+    }
+
+    fn ledger(&self) -> MutexGuard<'_, Ledger> {
+        self.shared_ledger().lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Puts together what is known of a call, without the guard.
     pub(super) async fn trace(
         &self,
@@ -42,7 +63,7 @@ impl Inner {
         let action =
             Action { tool: format!("{}.{}", definition.server, definition.name), args: arguments.clone() };
         let evidence = self.evidence(definition, &action).await?;
-        let ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
+        let ledger = self.ledger();
 
         // Tools of this very process have no configuration: whoever put them there trusts them.
         let config = self.parts.upstreams.config(&definition.server);
@@ -85,22 +106,22 @@ impl Inner {
             constraints: self.parts.constraints.clone(),
             context: ledger.context(&evidence),
         };
-        Ok(Traced { facts, labelled, asked: ledger.asked(&evidence), check })
+        Ok(Traced { facts, labelled, asked: ledger.asked(&evidence), check, reserved: None })
     }
 
     /// Where the values came from. What nobody has read yet is read now.
     async fn evidence(&self, definition: &ToolDefinition, action: &Action) -> Result<Evidence, ToolError> {
         self.read_inputs().await;
-        let unread = self.ledger.lock().unwrap_or_else(PoisonError::into_inner).unread();
+        let unread = self.ledger().unread();
         let mut evidence = if unread > LONG {
-            let (ledger, action) = (Arc::clone(&self.ledger), action.clone());
+            let (ledger, action) = (Arc::clone(self.shared_ledger()), action.clone());
             let read = move || ledger.lock().unwrap_or_else(PoisonError::into_inner).evidence(&action);
             tokio::task::spawn_blocking(read).await.map_err(|_| {
                 let message = format!("{}: the origins of its values cannot be found out", definition.id());
                 ToolError::new(ToolErrorCode::Blocked, message)
             })?
         } else {
-            self.ledger.lock().unwrap_or_else(PoisonError::into_inner).evidence(action)
+            self.ledger().evidence(action)
         };
         let config = self.parts.upstreams.config(&definition.server);
         let named = authority_names(definition, config);
@@ -120,7 +141,7 @@ impl Inner {
         }
         // One that cannot be read is known by none of its values, which is the strict side.
         let Ok(texts) = tokio::task::spawn_blocking(move || inputs::read(&inputs)).await else { return };
-        let mut ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ledger = self.ledger();
         for (place, text) in texts {
             ledger.add_input(&place, &text, INPUT_LABELS);
         }
@@ -154,20 +175,23 @@ impl Inner {
     /// What the user's rules say of a call, which from now on counts as spent. [`Self::give_back`] undoes
     /// that when the call is not made after all.
     pub(super) fn spend(&self, traced: &mut Traced) {
-        let Traced { facts, check, .. } = traced;
+        if self.constraints.is_empty() {
+            return;
+        }
         let now = jiff::ZonedDateTime::now();
-        let call = constraint_call(facts, check, &now);
+        let call = constraint_call(&traced.facts, &traced.check, &now);
         let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = self.constraints.check(&call, &spent);
-        spent.reserve(&call);
-        facts.findings.extend(found);
+        if let Some((findings, reserved)) = self.constraints.spend(&call, &mut spent) {
+            traced.facts.findings.extend(findings);
+            traced.reserved = Some(reserved);
+        }
     }
 
     /// The call is not made: it costs nothing.
-    pub(super) fn give_back(&self, traced: &Traced) {
-        let now = jiff::ZonedDateTime::now();
-        let call = constraint_call(&traced.facts, &traced.check, &now);
-        self.spent.lock().unwrap_or_else(PoisonError::into_inner).release(&call);
+    pub(super) fn give_back(&self, traced: &mut Traced) {
+        if let Some(reserved) = traced.reserved.take() {
+            self.spent.lock().unwrap_or_else(PoisonError::into_inner).release(&reserved);
+        }
     }
 
     /// Notes what a call gave, also when that is an error with the server's words in it.
@@ -179,7 +203,7 @@ impl Inner {
             stated: traced.labelled.holds_stated,
             asked: traced.asked,
         };
-        self.ledger.lock().unwrap_or_else(PoisonError::into_inner).add_result(&from, value);
+        self.ledger().add_result(&from, value);
     }
 }
 

@@ -29,7 +29,7 @@ mod strict_json;
 
 use std::collections::HashMap;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use postern_check::{Thresholds, Verdict};
@@ -113,7 +113,7 @@ pub struct Gate(Arc<Inner>);
 struct Inner {
     parts: GateParts,
     budget: Budget,
-    ledger: Arc<Mutex<Ledger>>,
+    ledger: OnceLock<Arc<Mutex<Ledger>>>,
     /// The user's rules, as far as they can be checked.
     constraints: Constraints,
     spent: Mutex<Spent>,
@@ -142,14 +142,13 @@ impl Gate {
     /// A gate for one run.
     pub fn new(mut parts: GateParts) -> Self {
         let budget = Budget::new(&parts.limits);
-        let ledger = Ledger::new(&parts.intent, &parts.constraints, &parts.script);
         Self(Arc::new(Inner {
             constraints: Constraints::compile(&parts.constraints),
             spent: Mutex::default(),
             inputs: Mutex::new(std::mem::take(&mut parts.inputs)),
             definitions: Mutex::default(),
             budget,
-            ledger: Arc::new(Mutex::new(ledger)),
+            ledger: OnceLock::new(),
             denials: Denials::new(parts.stop.clone()),
             groups: tokio::sync::Mutex::default(),
             calls: Mutex::default(),
@@ -224,7 +223,7 @@ impl Inner {
         let mut traced = self.trace(attempt.number(), &call.definition, &call.arguments).await?;
         self.spend(&mut traced);
         if let Err(refused) = self.may_go(attempt, &call, &mut traced).await {
-            self.give_back(&traced);
+            self.give_back(&mut traced);
             return Err(refused);
         }
         let answer = self.dispatch(attempt, &call).await;
