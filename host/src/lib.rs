@@ -3,6 +3,7 @@
 //! the tool.
 
 pub mod approval;
+mod canonical;
 pub mod cli;
 mod conclude;
 pub mod config;

@@ -11,9 +11,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use similar::TextDiff;
 
+use crate::canonical::canonical;
 use crate::config::FILE_NAME;
 use crate::upstream::ToolDefinition;
 use crate::visible::visible;
@@ -210,27 +211,12 @@ fn pinned(tool: &ToolDefinition) -> Pinned {
 
 /// What is shown of a change: all that a server says of its tool.
 fn definition(tool: &ToolDefinition) -> Value {
-    let mut definition = json!({
+    canonical(&json!({
         "description": tool.description,
         "inputSchema": tool.input_schema,
         "outputSchema": tool.output_schema,
         "annotations": tool.annotations,
-    });
-    sort_keys(&mut definition);
-    definition
-}
-
-fn sort_keys(value: &mut Value) {
-    match value {
-        Value::Object(fields) => {
-            let mut sorted: Vec<(String, Value)> = std::mem::take(fields).into_iter().collect();
-            sorted.sort_by(|a, b| a.0.cmp(&b.0));
-            sorted.iter_mut().for_each(|(_, value)| sort_keys(value));
-            *fields = sorted.into_iter().collect::<Map<_, _>>();
-        }
-        Value::Array(items) => items.iter_mut().for_each(sort_keys),
-        _ => {}
-    }
+    }))
 }
 
 fn diff(old: &Value, new: &Value) -> String {

@@ -8,6 +8,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Map, Value};
 use sha2::Sha256;
 
+use crate::canonical::canonical;
 use crate::policy::Agent;
 
 /// Everything that an approval is bound to. A change of any part is another call.
@@ -112,19 +113,6 @@ impl Sealer {
             mac.update(part.as_bytes());
         }
         mac
-    }
-}
-
-/// The value with the keys of all objects in order: what means the same is the same text.
-pub fn canonical(value: &Value) -> Value {
-    match value {
-        Value::Object(fields) => {
-            let mut sorted: Vec<_> = fields.iter().collect();
-            sorted.sort_by_key(|(key, _)| key.as_str());
-            Value::Object(sorted.into_iter().map(|(key, value)| (key.clone(), canonical(value))).collect())
-        }
-        Value::Array(items) => Value::Array(items.iter().map(canonical).collect()),
-        other => other.clone(),
     }
 }
 

@@ -11,7 +11,7 @@ use postern_check::{Reason, Scores};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-pub use bound::{Binding, Seal, Sealer, Unsealed, canonical};
+pub use bound::{Binding, Seal, Sealer, Unsealed};
 pub use groups::{Groups, Likeness, MOST as MOST_ALIKE, places};
 pub use terminal::TerminalApprover;
 

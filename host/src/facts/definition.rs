@@ -4,7 +4,7 @@
 //! no honest one needs: silence towards the user, files to be read, other tools' recipients, text that is hidden.
 
 use postern_check::evidence::{fold, telling};
-use postern_check::key_words;
+use postern_check::{key_words, pointer_token};
 use serde_json::Value;
 
 use super::text::{hidden_in, schema_texts};
@@ -334,7 +334,7 @@ fn names(schema: &Value, path: &str, out: &mut Vec<Finding>) {
         &["tools", "list"],
     ];
     for (name, inner) in properties {
-        let pointer = format!("{path}/properties/{}", name.replace('~', "~0").replace('/', "~1"));
+        let pointer = format!("{path}/properties/{}", pointer_token(name));
         let words = key_words(name);
         if NAMES.iter().any(|asked| words.iter().map(String::as_str).eq(asked.iter().copied())) {
             out.push(Finding::at(

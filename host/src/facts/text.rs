@@ -123,7 +123,7 @@ pub(super) fn schema_texts<'a>(schema: &'a Value, path: &str, out: &mut Vec<(Str
         }
         Value::Object(fields) => {
             for (key, item) in fields {
-                schema_texts(item, &format!("{path}/{}", key.replace('~', "~0").replace('/', "~1")), out);
+                schema_texts(item, &format!("{path}/{}", postern_check::pointer_token(key)), out);
             }
         }
         _ => {}

@@ -2,7 +2,7 @@
 //! forms that a person can type.
 
 use postern_check::evidence::Origin;
-use postern_check::{Scores, Thresholds, Trigger};
+use postern_check::{Scores, Thresholds, Trigger, pointer_token};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -172,7 +172,7 @@ fn argument(document: ArgumentDocument) -> Result<ArgumentFact, String> {
 pub(crate) fn plain(object: &Map<String, Value>) -> Vec<ArgumentFact> {
     let mut leaves = Vec::new();
     for (name, value) in object {
-        collect(&format!("/{}", escaped(name)), value, &mut leaves);
+        collect(&format!("/{}", pointer_token(name)), value, &mut leaves);
     }
     leaves
 }
@@ -182,7 +182,7 @@ fn collect(path: &str, value: &Value, leaves: &mut Vec<ArgumentFact>) {
         Value::Object(fields) => {
             fields
                 .iter()
-                .for_each(|(name, inner)| collect(&format!("{path}/{}", escaped(name)), inner, leaves));
+                .for_each(|(name, inner)| collect(&format!("{path}/{}", pointer_token(name)), inner, leaves));
             return;
         }
         Value::Array(items) => {
@@ -199,10 +199,6 @@ fn collect(path: &str, value: &Value, leaves: &mut Vec<ArgumentFact>) {
         origin: Origin::Nowhere,
         from: Vec::new(),
     });
-}
-
-fn escaped(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
 }
 
 #[cfg(test)]

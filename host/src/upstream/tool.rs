@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 use super::Problem;
 use super::schema::{self, Checked};
 use super::text::{bounded, strip_controls};
+use crate::canonical::canonical;
 
 /// A name longer than this is not one.
 const MAX_NAME_BYTES: usize = 256;
@@ -214,39 +215,7 @@ fn digest(
         "outputSchema": output,
         "annotations": hints,
     });
-    let mut text = String::new();
-    canonical(&definition, &mut text);
-    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// JSON without spaces and with the keys of every object sorted.
-fn canonical(value: &Value, out: &mut String) {
-    match value {
-        Value::Object(map) => {
-            let sorted: BTreeMap<&String, &Value> = map.iter().collect();
-            out.push('{');
-            for (index, (key, item)) in sorted.into_iter().enumerate() {
-                if index > 0 {
-                    out.push(',');
-                }
-                out.push_str(&Value::String(key.clone()).to_string());
-                out.push(':');
-                canonical(item, out);
-            }
-            out.push('}');
-        }
-        Value::Array(items) => {
-            out.push('[');
-            for (index, item) in items.iter().enumerate() {
-                if index > 0 {
-                    out.push(',');
-                }
-                canonical(item, out);
-            }
-            out.push(']');
-        }
-        plain => out.push_str(&plain.to_string()),
-    }
+    crate::sandbox::hex(&Sha256::digest(canonical(&definition).to_string().as_bytes()))
 }
 
 /// The tools of one server, as last listed.

@@ -119,6 +119,15 @@ pub fn key_words(name: &str) -> Vec<String> {
     words
 }
 
+/// A name as it stands in a JSON pointer (RFC 6901).
+///
+/// ```
+/// assert_eq!(postern_check::pointer_token("a/b~c"), "a~1b~0c");
+/// ```
+pub fn pointer_token(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -12,7 +12,7 @@ mod scores;
 mod verdict;
 
 pub use check::{Action, Check, CheckError, MAX_CHECK_BYTES, Trigger};
-pub use facts::key_words;
+pub use facts::{key_words, pointer_token};
 pub use protocol::{Answer, Failure, FailureCode, Greeting, ModelInfo, Question, Reply};
 pub use scores::{ApprovalPolicy, BlastRadius, PolicyHead, Scores};
 pub use verdict::{Facts, Judgement, Reason, Thresholds, Verdict, judge};

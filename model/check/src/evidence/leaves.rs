@@ -8,7 +8,7 @@ use super::pieces::{Found, Kind, forms, pieces};
 use super::sources::{Sources, Text, Trust};
 use super::words::{covered, shingles, stem_set};
 use crate::Action;
-use crate::facts::is_target_name;
+use crate::facts::{is_target_name, pointer_token};
 
 /// Where a value stands, from the most to the least trusted place. The best place that holds it counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
@@ -161,7 +161,7 @@ const MAX_COMPARED: usize = 64 << 10;
 pub(super) fn leaves(action: &Action, sources: &Sources) -> Vec<Leaf> {
     let mut out = Vec::new();
     for (name, value) in &action.args {
-        collect(name, &format!("/{}", escaped(name)), value, false, &mut out);
+        collect(name, &format!("/{}", pointer_token(name)), value, false, &mut out);
     }
     let mut left = MAX_PIECES;
     // Those with authority are looked up first: room must not run out on prose.
@@ -183,10 +183,6 @@ pub(super) fn leaves(action: &Action, sources: &Sources) -> Vec<Leaf> {
     out
 }
 
-fn escaped(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
-}
-
 fn collect(key: &str, path: &str, value: &Value, authority: bool, out: &mut Vec<Leaf>) {
     if out.len() >= MAX_LEAVES {
         return;
@@ -206,7 +202,7 @@ fn collect(key: &str, path: &str, value: &Value, authority: bool, out: &mut Vec<
         }
         Value::Object(fields) => {
             for (name, inner) in fields {
-                collect(name, &format!("{path}/{}", escaped(name)), inner, authority, out);
+                collect(name, &format!("{path}/{}", pointer_token(name)), inner, authority, out);
             }
             return;
         }
