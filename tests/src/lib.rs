@@ -27,7 +27,7 @@ pub mod words;
 pub use binaries::{binary, real_server, workspace_root};
 pub use png::png;
 pub use postern::Postern;
-pub use process::{Finished, timely};
+pub use process::{Finished, timely, worker_of};
 pub use run::Run;
 pub use server::{HttpServer, Server, ServerLog};
 

@@ -1,6 +1,7 @@
 //! Runs one program to its end, or kills it.
 
 use std::io::{Read, Write};
+use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -91,4 +92,22 @@ fn high_water_mark(pid: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? * 1024)
+}
+
+/// The process id of the `postern-guard` whose parent was started for this folder; only Linux tells.
+pub fn worker_of(folder: &Path) -> Option<u32> {
+    let folder = folder.to_str().expect("UTF-8");
+    let pids = std::fs::read_dir("/proc")
+        .ok()?
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
+    pids.into_iter().find(|pid| {
+        let read = |pid: &str, file: &str| {
+            std::fs::read_to_string(format!("/proc/{pid}/{file}")).unwrap_or_default()
+        };
+        let status = read(&pid.to_string(), "status");
+        let field = |name: &str| {
+            status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim).unwrap_or_default()
+        };
+        field("Name:").starts_with("postern-guard") && read(field("PPid:"), "cmdline").contains(folder)
+    })
 }

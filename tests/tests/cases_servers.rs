@@ -3,13 +3,12 @@
 //! cases.
 
 #[cfg(target_os = "linux")]
-use std::path::Path;
 #[cfg(target_os = "linux")]
 use std::time::{Duration, Instant};
 
 use postern_tests::stage::{ATTEMPT, Deciding, Stage, answering, tool};
 use postern_tests::words::{call, exit};
-use postern_tests::{Postern, Run, Server, workspace_root};
+use postern_tests::{Postern, Run, Server, worker_of, workspace_root};
 use serde_json::{Value, json};
 
 const BOTH: [Deciding; 2] = [Deciding::Rules, Deciding::All];
@@ -296,23 +295,4 @@ fn second_attempt(postern: &Postern) -> bool {
 fn signal(process: u32, signal: &str) {
     let status = std::process::Command::new("kill").args([signal, &process.to_string()]).status();
     assert!(status.expect("kill runs").success());
-}
-
-/// The process id of the `postern-guard` whose parent was started for this folder.
-#[cfg(target_os = "linux")]
-fn worker_of(folder: &Path) -> Option<u32> {
-    let folder = folder.to_str().expect("UTF-8");
-    let pids = std::fs::read_dir("/proc")
-        .ok()?
-        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
-    pids.into_iter().find(|pid| {
-        let read = |pid: &str, file: &str| {
-            std::fs::read_to_string(format!("/proc/{pid}/{file}")).unwrap_or_default()
-        };
-        let status = read(&pid.to_string(), "status");
-        let field = |name: &str| {
-            status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim).unwrap_or_default()
-        };
-        field("Name:").starts_with("postern-guard") && read(field("PPid:"), "cmdline").contains(folder)
-    })
 }

@@ -30,6 +30,25 @@ impl ConfigOptions {
     }
 }
 
+/// Where records are.
+#[derive(Debug, Args)]
+pub(super) struct RecordOptions {
+    /// Where records are kept
+    #[arg(long, value_name = "FOLDER", global = true)]
+    record_dir: Option<PathBuf>,
+    /// The configuration; without it, postern.toml in the current folder if there is one
+    #[arg(long, value_name = "FILE", global = true)]
+    config: Option<PathBuf>,
+}
+
+impl RecordOptions {
+    /// The folder that was named, else the configuration's, else the user's.
+    pub(super) fn folder(&self) -> Result<PathBuf> {
+        let config = Config::find(self.config.as_deref())?;
+        Ok(self.record_dir.clone().or(config.record_dir).unwrap_or_else(crate::record::default_folder))
+    }
+}
+
 /// Limits of a run. Each stands in `[limits]` of the configuration under the same name.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Limits")]

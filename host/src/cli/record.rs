@@ -8,21 +8,17 @@ use owo_colors::OwoColorize;
 use serde_json::json;
 
 use super::exit::Exit;
+use super::options::RecordOptions;
 use super::{show, verify};
 use crate::Result;
-use crate::config::Config;
 use crate::record;
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
     #[command(subcommand)]
     action: Action,
-    /// Where records are kept
-    #[arg(long, value_name = "FOLDER", global = true)]
-    record_dir: Option<PathBuf>,
-    /// The configuration; without it, postern.toml in the current folder if there is one
-    #[arg(long, value_name = "FILE", global = true)]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    records: RecordOptions,
     /// Print one JSON document, and nothing else, on standard output
     #[arg(long, global = true)]
     pub(super) json: bool,
@@ -48,8 +44,7 @@ enum Action {
 }
 
 pub(super) fn run(options: Options) -> Result<Exit> {
-    let config = Config::find(options.config.as_deref())?;
-    let records = options.record_dir.or(config.record_dir).unwrap_or_else(record::default_folder);
+    let records = options.records.folder()?;
     match &options.action {
         Action::List => {
             let runs = record::list(&records)?;

@@ -266,7 +266,7 @@ fn a_permit_lifts_an_ask_and_never_a_block() {
     let policy = added(
         r#"@id("out") @lifts("ask")
         permit (principal, action == Action::"fs/write_file", resource)
-        when { context.call.hasTag("path") && context.call.getTag("path") like "/work/out/*" };"#,
+        when { context.call.hasTag("path") && context.call.getTag("path") like "/srv/out/*" };"#,
     )
     .unwrap();
     let write = |path: &str, codes: &[&str]| {
@@ -277,18 +277,18 @@ fn a_permit_lifts_an_ask_and_never_a_block() {
             ..facts()
         })
     };
-    let lifted = write("/work/out/a.txt", &["private-outward"]);
+    let lifted = write("/srv/out/a.txt", &["private-outward"]);
     assert_eq!(
         (lifted.verdict, lifted.lifted.as_slice()),
         (Verdict::Allow, ["flow-ask".to_owned()].as_slice())
     );
     assert_eq!(lifted.policies, ["granted", "flow-ask", "out"]);
     assert!(lifted.reasons.is_empty());
-    assert_eq!(write("/work/other/a.txt", &["private-outward"]).verdict, Verdict::Ask);
-    assert_eq!(write("/work/out/a.txt", &["private-to-public", "private-outward"]).verdict, Verdict::Block);
-    assert_eq!(write("/work/out/a.txt", &["authority-order"]).verdict, Verdict::Block);
+    assert_eq!(write("/srv/other/a.txt", &["private-outward"]).verdict, Verdict::Ask);
+    assert_eq!(write("/srv/out/a.txt", &["private-to-public", "private-outward"]).verdict, Verdict::Block);
+    assert_eq!(write("/srv/out/a.txt", &["authority-order"]).verdict, Verdict::Block);
     for firm in ["definition-changed", "constraint-confirm", "constraint-conflict"] {
-        let decision = write("/work/out/a.txt", &[firm, "private-outward"]);
+        let decision = write("/srv/out/a.txt", &[firm, "private-outward"]);
         assert_eq!(decision.verdict, Verdict::Ask, "{firm}");
         assert_eq!(decision.reasons.len(), 1, "what is lifted is no reason: {decision:?}");
     }
