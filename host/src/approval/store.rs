@@ -267,7 +267,15 @@ impl Queue {
             say,
         };
         match self.write(&self.path(id, ANSWER), &answer, ANSWER, false) {
-            Ok(_) => Ok(waiting),
+            Ok(_) => {
+                // Whoever asked may have gone while the answer was written: then nobody has taken it.
+                let gone = !self.path(id, QUESTION).exists();
+                if gone && std::fs::remove_file(self.path(id, ANSWER)).is_ok() {
+                    let message = format!("the approval {id} was given up just before it was answered");
+                    return Err(fault("approval-unknown", message, None));
+                }
+                Ok(waiting)
+            }
             Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::AlreadyExists => {
                 Err(fault("approval-answered", format!("the approval {id} was answered already"), None))
             }

@@ -138,7 +138,12 @@ fn show_one(waiting: &Waiting) {
         println!("  {:10} {}", "for", visible(&question.intent));
     }
     for reason in &question.reasons {
-        println!("  {:10} {} {}", "because", visible(&reason.message).yellow(), reason.code.dimmed());
+        println!(
+            "  {:10} {} {}",
+            "because",
+            visible(&reason.message).yellow(),
+            format!("({})", visible(&reason.code)).dimmed()
+        );
     }
     if let Some(guard) = question.guard() {
         println!("  {:10} {guard}", "the guard");

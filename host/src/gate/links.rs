@@ -50,8 +50,10 @@ impl Inner {
         attempt.verdict = attempt.verdict.max(Verdict::Ask);
         attempt.reasons.insert(0, reason.clone());
 
-        let arguments: Map<String, Value> =
-            [("host".to_owned(), host.into()), ("url".to_owned(), url.as_str().into())].into();
+        let arguments: Map<String, Value> = Map::from_iter([
+            ("host".to_owned(), Value::from(host)),
+            ("url".to_owned(), Value::from(url.as_str())),
+        ]);
         let time = self.parts.approval_time;
         let binding = Binding {
             arguments: arguments.clone(),
@@ -95,10 +97,7 @@ impl Inner {
 
     /// Whether a link leads to where the server itself is reached.
     fn is_own_address(&self, server: &str, url: &url::Url) -> bool {
-        let own = self.parts.upstreams.config(server).and_then(|config| match &config.transport {
-            Transport::Http { url, .. } => url::Url::parse(url).ok(),
-            _ => None,
-        });
-        own.is_some_and(|own| own.origin() == url.origin())
+        let own = self.parts.upstreams.config(server).map(|config| &config.transport);
+        matches!(own, Some(Transport::Http { url: own, .. }) if own.origin() == url.origin())
     }
 }
