@@ -231,7 +231,8 @@ fn case_35_a_link_to_elsewhere_waits_for_a_person_who_sees_its_host() {
         "inputRequests": {"login": {"method": "elicitation/create", "params": params}}});
     let plan = json!({"pages": [[{"name": "link", "inputSchema": {"type": "object"}}]], "results": {"link": wants},
         "resumed": true});
-    let script = "try { return await tools.odd.link({}); } catch (e) { return { code: e.code, message: e.message }; }";
+    let script =
+        "try { return await tools.odd.link({}); } catch (e) { return { code: e.code, message: e.message }; }";
     for (words, answered) in [(&["approve"][..], true), (&["deny", "--reason", "phishing"], false)] {
         let mut stage = Stage::new(Deciding::Rules);
         let odd = Server::odd(stage.postern.folder(), &plan);
@@ -254,7 +255,11 @@ fn case_35_a_link_to_elsewhere_waits_for_a_person_who_sees_its_host() {
         });
         let value = run.ok();
         if answered {
-            assert_eq!(*value, json!({"answers": {"login": {"action": "accept"}}, "state": "s-1"}), "{run:#?}");
+            assert_eq!(
+                *value,
+                json!({"answers": {"login": {"action": "accept"}}, "state": "s-1"}),
+                "{run:#?}"
+            );
         } else {
             assert_eq!(value["code"], "approval-denied", "{run:#?}");
             assert!(!value.to_string().contains(ELSEWHERE), "{value}");
