@@ -96,6 +96,17 @@ pub enum Error {
         /// What to do instead.
         hint: Option<String>,
     },
+    /// An approval cannot be decided.
+    #[error("{message}")]
+    Approval {
+        /// A stable name: `approval-unknown`, `approval-answered`, `approval-expired`, `approval-stale`,
+        /// `approval-changed`, `approval-no-group`.
+        code: &'static str,
+        /// What is wrong.
+        message: String,
+        /// What to do instead.
+        hint: Option<String>,
+    },
     /// A record does not exist or is damaged.
     #[error("record {run}: {message}")]
     Record {
@@ -112,7 +123,10 @@ impl Error {
         match self {
             Self::Config { .. } => "config-invalid",
             Self::Setting(_) => "setting-invalid",
-            Self::Script { code, .. } | Self::Check { code, .. } | Self::Profile { code, .. } => code,
+            Self::Script { code, .. }
+            | Self::Check { code, .. }
+            | Self::Profile { code, .. }
+            | Self::Approval { code, .. } => code,
             Self::Io { .. } => "io",
             Self::RunnerMissing { .. } => "runner-missing",
             Self::Component { .. } => "component-invalid",
@@ -126,9 +140,10 @@ impl Error {
     /// What to do about it, for people.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::Script { hint, .. } | Self::Policy { hint, .. } | Self::Profile { hint, .. } => {
-                hint.clone()
-            }
+            Self::Script { hint, .. }
+            | Self::Policy { hint, .. }
+            | Self::Profile { hint, .. }
+            | Self::Approval { hint, .. } => hint.clone(),
             Self::RunnerMissing { .. } => {
                 Some("run `cargo xtask setup` in the source tree, or set POSTERN_RUNNERS".into())
             }

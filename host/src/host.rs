@@ -183,6 +183,7 @@ impl Host {
             runners: Runners::find(),
             guard: Some(Arc::new(guard)),
             approver: None,
+            asked: None,
             local: Vec::new(),
             records: Some(records),
             pins: None,
@@ -259,7 +260,8 @@ impl Host {
         let runner = self.sandbox.runners().javascript(&self.sandbox)?;
         let inputs: Vec<Input> = script.inputs.iter().map(|path| Input::new(path)).collect::<Result<_>>()?;
         let manifest = self.manifest(&run, &script, &prepared, &runner, &inputs, conditions);
-        let (record, out) = self.begin_record(manifest, &script.text)?;
+        let redactor = Redactor::new(&self.settings.redact)?;
+        let (record, out) = self.begin_record(manifest, &script.text, redactor.clone())?;
         let limits = &conditions.limits;
         let workspace = Workspace::create(out.path(), &inputs, limits)?;
         let clock = Arc::new(RunClock::default());
@@ -284,6 +286,7 @@ impl Host {
             approval_time: self.settings.approval_time,
             upstreams: self.upstreams.clone(),
             record: record.clone(),
+            redactor: Arc::new(redactor),
             clock: Arc::clone(&clock),
             artifacts: workspace.artifact_writer(),
             observer: script.observer.clone(),
@@ -364,11 +367,15 @@ impl Host {
         }
     }
 
-    fn begin_record(&self, manifest: Manifest, script: &str) -> Result<(Option<Arc<Record>>, Out)> {
+    fn begin_record(
+        &self,
+        manifest: Manifest,
+        script: &str,
+        redactor: Redactor,
+    ) -> Result<(Option<Arc<Record>>, Out)> {
         match &self.settings.records {
             Some(records) => {
                 let key = RecordKey::open(&crate::record::state_folder())?;
-                let redactor = Redactor::new(&self.settings.redact)?;
                 let record = Record::begin(records, manifest, script, key, redactor)?;
                 let out = Out::Recorded(record.artifacts());
                 Ok((Some(Arc::new(record)), out))

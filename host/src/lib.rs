@@ -22,6 +22,7 @@ mod report;
 pub mod sandbox;
 pub mod scan;
 pub mod script;
+mod secret_file;
 mod tool_error;
 pub mod upstream;
 mod visible;

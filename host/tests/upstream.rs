@@ -87,7 +87,7 @@ async fn call(
 }
 
 fn within(time: Duration) -> CallOptions {
-    CallOptions { timeout: Some(time), traceparent: None }
+    CallOptions { timeout: Some(time), ..CallOptions::default() }
 }
 
 /// Waits for something to become true.

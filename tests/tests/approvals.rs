@@ -30,14 +30,14 @@ fn without_a_terminal_the_run_ends_and_names_the_call() {
 #[test]
 fn never_asking_is_a_choice() {
     let (mut postern, log) = asking();
-    postern.flags(["--approve", "never"]);
+    postern.flags(["--approvals", "never"]);
     nobody_was_asked(&postern.run_js("return await tools.t.counter({ by: 3 });"), &log);
 }
 
 #[test]
 fn never_asking_can_be_configured() {
     let (mut postern, log) = asking();
-    postern.set("approval.mode", "never");
+    postern.set("approvals.mode", "never");
     nobody_was_asked(&postern.run_js("return await tools.t.counter({ by: 3 });"), &log);
 }
 
@@ -68,8 +68,8 @@ fn in_a_terminal(postern: &Postern, source: &str, answer: &str) -> Finished {
         text(&config),
         "--record-dir".to_owned(),
         text(&postern.records()),
-        "--approve".to_owned(),
-        "ask".to_owned(),
+        "--approvals".to_owned(),
+        "terminal".to_owned(),
     ];
     postern.program("python3", &words.iter().map(String::as_str).collect::<Vec<_>>(), answer)
 }

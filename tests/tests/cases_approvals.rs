@@ -147,8 +147,8 @@ fn in_a_terminal(
         &config,
         "--record-dir",
         &records,
-        "--approve",
-        "ask",
+        "--approvals",
+        "terminal",
         "--intent",
         intent,
     ];

@@ -22,7 +22,7 @@ fn exit_codes_follow_the_outcome() {
         &["run"][..],
         &["run", "a.js", "--nonsense"],
         &["nonsense"],
-        &["run", "a.js", "--approve", "maybe"],
+        &["run", "a.js", "--approvals", "maybe"],
         &["run", "a.js", "--lang", "perl"],
         &[],
     ] {
@@ -40,7 +40,7 @@ fn exit_codes_follow_the_outcome() {
         "--allow-tool",
         "--input",
         "--out",
-        "--approve",
+        "--approvals",
         "--json",
         "--wall-time",
         "--max-calls",
@@ -68,7 +68,7 @@ fn mistakes_in_the_configuration_have_a_line() {
         ("[guard.thresholds]\nask_unsafe = \"high\"\n", "2", "ask_unsafe"),
         ("[servers.a]\ncommand = 7\n", "2", "command"),
         ("\n\nnonsense = true\n", "3", "nonsense"),
-        ("[approval]\nmode = \"sometimes\"\n", "2", "mode"),
+        ("[approvals]\nmode = \"sometimes\"\n", "2", "mode"),
         ("[limits]\nmemory = \"256MiB\"\nmemory = \"1GiB\"\n", "3", "memory"),
     ] {
         let config = postern.write("bad.toml", text);

@@ -152,7 +152,7 @@ fn the_matrix_shows_who_may_do_what() {
     let matrix = postern.json(&["profiles"]);
     let rows = matrix["profiles"].as_array().expect("rows");
     assert_eq!(rows.len(), 2);
-    assert_eq!((&rows[0]["name"], &rows[0]["approvals"]), (&Value::Null, &json!("ask")));
+    assert_eq!((&rows[0]["name"], &rows[0]["approvals"]), (&Value::Null, &json!("terminal")));
     let job = &rows[1];
     assert_eq!(job["name"], "job");
     assert_eq!(job["tools"], json!(["t/echo"]));

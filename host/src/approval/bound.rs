@@ -1,5 +1,5 @@
 //! What an approval is for, and nothing else: one call with these arguments of this definition of the
-//! tool, under this policy, in this run, for this principal, until then, once.
+//! tool, under this policy, in this run, for this principal, asked about once, until then, once.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
@@ -14,6 +14,8 @@ use crate::policy::Agent;
 /// Everything that an approval is bound to. A change of any part is another call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Binding {
+    /// The question: two calls that are the same in all else are two approvals.
+    pub question: String,
     /// The run.
     pub run: String,
     /// On whose behalf.
@@ -100,20 +102,27 @@ impl Sealer {
     }
 
     fn mac(&self, binding: &Binding) -> Hmac<Sha256> {
-        let Binding { run, agent, tool, definition_sha256, policy_version, arguments, expires } = binding;
-        let mut mac = <Hmac<Sha256> as KeyInit>::new_from_slice(&self.key)
-            .unwrap_or_else(|_| unreachable!("HMAC takes keys of every length"));
+        let Binding { question, run, agent, tool, definition_sha256, policy_version, arguments, expires } =
+            binding;
         let arguments = canonical(&Value::Object(arguments.clone())).to_string();
         let expires = expires.to_string();
-        let parts =
-            [run, &agent.id, &agent.owner, tool, definition_sha256, policy_version, &arguments, &expires];
-        // Each part with its length: no two bindings are the same bytes.
-        for part in parts {
-            mac.update(&(part.len() as u64).to_be_bytes());
-            mac.update(part.as_bytes());
-        }
-        mac
+        let Agent { id, owner } = agent;
+        mac(
+            &self.key,
+            &[question, run, id, owner, tool, definition_sha256, policy_version, &arguments, &expires],
+        )
     }
+}
+
+/// The code of a list of texts under a key. Each goes in with its length: no two lists are the same bytes.
+pub(super) fn mac(key: &[u8; 32], parts: &[&str]) -> Hmac<Sha256> {
+    let mut mac = <Hmac<Sha256> as KeyInit>::new_from_slice(key)
+        .unwrap_or_else(|_| unreachable!("HMAC takes keys of every length"));
+    for part in parts {
+        mac.update(&(part.len() as u64).to_be_bytes());
+        mac.update(part.as_bytes());
+    }
+    mac
 }
 
 #[cfg(test)]
@@ -126,6 +135,7 @@ mod tests {
     fn binding(arguments: Value) -> Binding {
         let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
         Binding {
+            question: "q".into(),
             run: "run".into(),
             agent: Agent::default(),
             tool: "bank/pay".into(),
@@ -166,15 +176,18 @@ mod tests {
             ],
             0..3,
         );
-        (text(), text(), text(), text(), text(), text(), arguments, 100..103_i64).prop_map(
-            |(run, id, owner, tool, definition_sha256, policy_version, arguments, expires)| Binding {
-                run,
-                agent: Agent { id, owner },
-                tool,
-                definition_sha256,
-                policy_version,
-                arguments: arguments.into_iter().collect(),
-                expires,
+        (text(), text(), text(), text(), text(), text(), text(), arguments, 100..103_i64).prop_map(
+            |(question, run, id, owner, tool, definition_sha256, policy_version, arguments, expires)| {
+                Binding {
+                    question,
+                    run,
+                    agent: Agent { id, owner },
+                    tool,
+                    definition_sha256,
+                    policy_version,
+                    arguments: arguments.into_iter().collect(),
+                    expires,
+                }
             },
         )
     }

@@ -1,7 +1,11 @@
 //! One answer for many like calls: the same tool, the same places, up to a number. What does not fit
 //! the group is asked about by itself.
 
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
 use serde_json::{Map, Value};
+use tokio::sync::OwnedMutexGuard;
 
 use crate::policy::ArgumentFact;
 
@@ -10,7 +14,7 @@ pub const MOST: u32 = 200;
 
 /// What calls have in common that one answer may cover: the tool, its definition, the policy, and where
 /// the call reaches.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Likeness {
     /// `server/tool`.
     pub tool: String,
@@ -27,11 +31,26 @@ pub struct Likeness {
 impl Likeness {
     /// What the calls are like, for people: `path in /tmp/a, mode is fast`.
     pub fn describe(&self) -> String {
+        self.describe_but(|_| false)
+    }
+
+    /// The same without the values of the arguments (JSON pointers) that are `hidden`.
+    pub(super) fn describe_but(&self, hidden: impl Fn(&str) -> bool) -> String {
         let place = |(path, place): &(String, String)| {
             let name = path.trim_start_matches('/');
-            if place.ends_with('/') { format!("{name} in {place}") } else { format!("{name} is {place}") }
+            match place.ends_with('/') {
+                _ if hidden(path) => format!("{name} as here"),
+                true => format!("{name} in {place}"),
+                false => format!("{name} is {place}"),
+            }
         };
         self.places.iter().map(place).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Whether one answer may cover several such calls: calls that reach nothing that can be compared have
+    /// nothing in common that a person could agree to.
+    pub fn can_be_shared(&self) -> bool {
+        !self.places.is_empty()
     }
 }
 
@@ -70,20 +89,42 @@ fn raw_text(raw: &Map<String, Value>, pointer: &str) -> Option<String> {
     raw.get(&first)?.pointer(&rest)?.as_str().map(str::to_owned)
 }
 
-/// The groups that a person has approved in this run.
+/// The groups that a person has approved in this run, and whose turn it is to be asked about.
 #[derive(Debug, Default)]
-pub struct Groups(Vec<(Likeness, u32)>);
+pub struct Groups(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    approved: Vec<(Likeness, u32)>,
+    turns: HashMap<Likeness, Arc<tokio::sync::Mutex<()>>>,
+}
 
 impl Groups {
+    /// Waits until no like call is being asked about: the answer to that one may cover this one. Calls that
+    /// are not alike do not wait for each other. Keep what this returns until the answer is there.
+    pub async fn turn(&self, likeness: &Likeness) -> Option<OwnedMutexGuard<()>> {
+        if !likeness.can_be_shared() {
+            return None;
+        }
+        let turn = Arc::clone(self.lock().turns.entry(likeness.clone()).or_default());
+        Some(turn.lock_owned().await)
+    }
+
     /// Opens a group for this many more calls.
-    pub fn approve(&mut self, likeness: Likeness, calls: u32) {
-        self.0.push((likeness, calls.min(MOST)));
+    pub fn approve(&self, likeness: Likeness, calls: u32) {
+        self.lock().approved.push((likeness, calls.min(MOST)));
     }
 
     /// Uses up one call of a group that fits, if there is one.
-    pub fn take(&mut self, likeness: &Likeness) -> bool {
-        let group = self.0.iter_mut().find(|(group, left)| *left > 0 && group == likeness);
+    pub fn take(&self, likeness: &Likeness) -> bool {
+        let mut state = self.lock();
+        let group = state.approved.iter_mut().find(|(group, left)| *left > 0 && group == likeness);
         group.map(|(_, left)| *left -= 1).is_some()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Valid at every step, so a panic elsewhere does not spoil it.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -116,7 +157,7 @@ mod tests {
 
     #[test]
     fn a_group_is_one_folder_and_a_number() {
-        let mut groups = Groups::default();
+        let groups = Groups::default();
         assert!(!groups.take(&likeness("/tmp/a")));
         groups.approve(likeness("/tmp/a"), 2);
         assert!(groups.take(&likeness("/tmp/b")));
@@ -128,5 +169,23 @@ mod tests {
         assert!(groups.take(&likeness("/tmp/c")));
         assert!(!groups.take(&likeness("/tmp/d")), "used up");
         assert_eq!(likeness("/tmp/a").describe(), "source in /tmp/, destination in /trash/");
+    }
+
+    #[tokio::test]
+    async fn only_like_calls_wait_for_each_other() {
+        let groups = Groups::default();
+        let turn = groups.turn(&likeness("/tmp/a")).await;
+        assert!(turn.is_some());
+        let short = std::time::Duration::from_millis(20);
+        assert!(tokio::time::timeout(short, groups.turn(&likeness("/tmp/b"))).await.is_err(), "alike");
+        assert!(groups.turn(&likeness("/home/a")).await.is_some(), "elsewhere");
+        drop(turn);
+        assert!(groups.turn(&likeness("/tmp/b")).await.is_some());
+    }
+
+    #[test]
+    fn a_hidden_value_is_not_described() {
+        let text = likeness("/tmp/a").describe_but(|path| path == "/source");
+        assert_eq!(text, "source as here, destination in /trash/");
     }
 }

@@ -8,10 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
-use postern_check::evidence::Origin;
 use tokio::sync::Mutex;
 
-use super::{ApprovalRequest, Approver, Decision, MOST_ALIKE};
+use super::{ApprovalRequest, Approver, Decision, MOST_ALIKE, Question};
 use crate::visible::visible;
 
 /// The most of a value that is shown before it is cut, with its true length.
@@ -119,53 +118,24 @@ fn read_answer(line: &str, alike: bool) -> Option<Decision> {
 }
 
 fn question(request: &ApprovalRequest) -> String {
-    let mut text = format!("\n  A script wants to call {}\n", visible(&request.tool));
-    for (name, value) in &request.arguments {
-        let value = visible(&value.to_string());
-        let shown: String = value.chars().take(SHOWN).collect();
-        let cut = if shown.len() < value.len() {
-            format!(" ... ({} bytes in all)", value.len())
-        } else {
-            String::new()
-        };
-        text.push_str(&format!("    {}: {shown}{cut}{}\n", visible(name), origin(request, name)));
+    let question = Question::exact(request);
+    let mut text = format!("\n  A script wants to call {}\n", visible(&question.tool));
+    for line in question.lines(SHOWN) {
+        text.push_str(&format!("    {line}\n"));
     }
-    if !request.intent.is_empty() {
-        text.push_str(&format!("  for: {}\n", visible(&request.intent)));
+    if !question.intent.is_empty() {
+        text.push_str(&format!("  for: {}\n", visible(&question.intent)));
     }
-    for reason in &request.reasons {
+    for reason in &question.reasons {
         text.push_str(&format!("  asked because: {}\n", visible(&reason.message)));
     }
-    if let Some(scores) = &request.scores {
-        text.push_str(&format!(
-            "  the guard: unsafe {:.2}, injected {:.2}, exfiltration {:.2}\n",
-            scores.unsafe_, scores.injected, scores.exfiltration
-        ));
+    if let Some(guard) = question.guard() {
+        text.push_str(&format!("  the guard: {guard}\n"));
     }
-    if let Some(alike) = &request.alike {
-        text.push_str(&format!("  like it: up to {MOST_ALIKE} calls of this tool with {}\n", visible(alike)));
+    if let Some(group) = question.group() {
+        text.push_str(&format!("  like it: {group}\n"));
     }
     text
-}
-
-/// Where an argument's value came from, if it reaches something.
-fn origin(request: &ApprovalRequest, name: &str) -> String {
-    let own = format!("/{name}");
-    let of_argument = |path: &str| path == own || path.starts_with(&format!("{own}/"));
-    let origins = request.origins.iter().filter(|fact| fact.authority && of_argument(&fact.path));
-    let Some(worst) = origins.max_by_key(|fact| fact.origin) else { return String::new() };
-    let from = if worst.from.is_empty() { String::new() } else { format!(" ({})", worst.from.join(", ")) };
-    let place = match worst.origin {
-        Origin::User => "the request",
-        Origin::Constraint => "a rule",
-        Origin::Trusted => "a trusted result",
-        Origin::Literal => "the script",
-        Origin::Field => "a field of a result",
-        Origin::Prose => "text of a result",
-        Origin::Nowhere => "nowhere: computed or made up",
-        Origin::Order => "text that gives orders",
-    };
-    format!("  <- {place}{}", visible(&from))
 }
 
 #[cfg(test)]
@@ -192,17 +162,8 @@ mod tests {
 
     #[test]
     fn a_call_cannot_repaint_the_question() {
-        let request = ApprovalRequest {
-            run: "r".into(),
-            seal: String::new(),
-            tool: "a/b".into(),
-            arguments: serde_json::from_str(r#"{"x": "\u001b[2Jharmless\r\u202e"}"#).unwrap(),
-            origins: Vec::new(),
-            intent: String::new(),
-            reasons: Vec::new(),
-            scores: None,
-            alike: Some("x is \u{1b}[2J".into()),
-        };
+        let mut request = super::super::tests::request(r#"{"x": "\u001b[2Jharmless\r\u202e"}"#);
+        request.intent = "\u{1b}[2J".into();
         let text = question(&request);
         assert!(!text.contains(['\u{1b}', '\r', '\u{202e}']), "{text:?}");
     }

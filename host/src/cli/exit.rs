@@ -13,7 +13,7 @@ Exit codes:
    3  a limit ended the run
    4  a call needed a person's approval, and nobody could be asked
    5  refused: the gate refused a call and the script did not catch it, or the text is no script
-   6  something is not set up, or a file (configuration, script, record) means nothing or was changed
+   6  something is not set up, or a file (configuration, script, record, approval) means nothing or was changed
    7  the guard cannot be asked
   70  a failure of postern itself
  130  given up from outside (Ctrl-C)";
@@ -67,6 +67,7 @@ impl From<&Error> for Exit {
             | Error::Component { .. }
             | Error::Policy { .. }
             | Error::Profile { .. }
+            | Error::Approval { .. }
             | Error::Record { .. } => Self::NotSetUp,
         }
     }

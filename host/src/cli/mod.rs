@@ -1,6 +1,7 @@
 //! The `postern` command: one file per subcommand. What a command prints and how it ends are decided
 //! here; what it does is the library's business.
 
+mod approvals;
 mod artifacts;
 mod check;
 mod doctor;
@@ -45,6 +46,8 @@ enum Subcommands {
     Tools(tools::Options),
     /// What earlier runs did.
     Record(record::Options),
+    /// Calls that wait for a person: list them, look at one, approve it, deny it.
+    Approvals(approvals::Options),
     /// What runs proposed in /out: list it, look at it, copy it out.
     Artifacts(artifacts::Options),
     /// What is set up, which device the guard uses, which servers answer.
@@ -87,6 +90,7 @@ impl Command {
             Subcommands::Profiles(options) => options.json,
             Subcommands::Tools(options) => options.json,
             Subcommands::Record(options) => options.json,
+            Subcommands::Approvals(options) => options.json,
             Subcommands::Artifacts(options) => options.json,
             Subcommands::Doctor(options) => options.json,
             Subcommands::Prepare(_) => false,
@@ -101,6 +105,7 @@ impl Command {
             Subcommands::Profiles(options) => profiles::run(options),
             Subcommands::Tools(options) => tools::run(options).await,
             Subcommands::Record(options) => record::run(options),
+            Subcommands::Approvals(options) => approvals::run(options),
             Subcommands::Artifacts(options) => artifacts::run(options),
             Subcommands::Doctor(options) => doctor::run(options).await,
             Subcommands::Prepare(options) => prepare::run(options),

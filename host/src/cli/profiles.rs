@@ -7,9 +7,8 @@ use super::exit::Exit;
 use super::options::ConfigOptions;
 use super::print::println;
 use super::show;
-use crate::approval::ApprovalMode;
+use crate::config::Profile;
 use crate::config::units::{show_bytes, show_duration};
-use crate::config::{Approvals, Profile};
 use crate::sandbox::Limits;
 use crate::{Config, Error, Result};
 
@@ -64,11 +63,6 @@ fn row(config: &Config, name: Option<&str>, profile: &Profile) -> Result<Row> {
     let mut policies: Vec<String> =
         config.policy.sources()?.iter().map(|source| source.path.display().to_string()).collect();
     policies.extend(profile.source()?.map(|source| source.path.display().to_string()));
-    let approvals = match (profile.approvals, config.approval.mode) {
-        (Approvals::Deny, _) => "deny",
-        (Approvals::Never, _) | (Approvals::Ask, ApprovalMode::Never) => "never",
-        (Approvals::Ask, ApprovalMode::Ask) => "ask",
-    };
     Ok(Row {
         name: name.map(str::to_owned),
         description: profile.description.clone(),
@@ -83,7 +77,7 @@ fn row(config: &Config, name: Option<&str>, profile: &Profile) -> Result<Row> {
             .as_ref()
             .map(|languages| languages.iter().map(|language| language.name()).collect()),
         packages: profile.packages.clone(),
-        approvals,
+        approvals: config.approvals.mode.narrowed(profile.approvals).name(),
         policies,
         limits,
     })

@@ -9,11 +9,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::exit::Exit;
 use super::options::{ConfigOptions, LimitOptions};
-use super::show;
-use crate::approval::ApprovalMode;
+use super::{approvals, show};
+use crate::approval::{ApprovalMode, Question};
 use crate::constraints::Constraints;
 use crate::pins::Pins;
 use crate::script::Language;
+use crate::visible::visible;
 use crate::{Error, Host, Result, Script};
 
 /// The longest script that is read, in bytes.
@@ -42,9 +43,9 @@ pub(super) struct Options {
     /// The class of job that this is: a profile of the configuration, which narrows what it may do
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
-    /// Whether to ask in the terminal when a call needs approval [default: ask]
-    #[arg(long, value_name = "WHEN")]
-    approve: Option<Approve>,
+    /// What becomes of calls that a person has to decide [default: terminal]
+    #[arg(long, value_name = "WHERE")]
+    approvals: Option<Approvals>,
     /// Where the record of the run is kept
     #[arg(long, value_name = "FOLDER")]
     record_dir: Option<PathBuf>,
@@ -61,11 +62,26 @@ pub(super) struct Options {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Approve {
-    /// In the terminal, if there is one
-    Ask,
-    /// Nobody is asked; such calls fail with approval-required
+enum Approvals {
+    /// Asked in the terminal, if there is one
+    Terminal,
+    /// They wait until somebody decides with `postern approvals`
+    Queue,
+    /// Nobody is asked; they fail with approval-required
     Never,
+    /// They are refused
+    Deny,
+}
+
+impl From<Approvals> for ApprovalMode {
+    fn from(approvals: Approvals) -> Self {
+        match approvals {
+            Approvals::Terminal => Self::Terminal,
+            Approvals::Queue => Self::Queue,
+            Approvals::Never => Self::Never,
+            Approvals::Deny => Self::Deny,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -85,11 +101,12 @@ pub(super) async fn run(options: Options) -> Result<Exit> {
     if !options.allow_tool.is_empty() {
         config.allow_tools.clone_from(&options.allow_tool);
     }
-    if let Some(approve) = options.approve {
-        config.approval.mode = match approve {
-            Approve::Ask => ApprovalMode::Ask,
-            Approve::Never => ApprovalMode::Never,
-        };
+    if let Some(mode) = options.approvals.map(ApprovalMode::from) {
+        config.approvals.mode = mode;
+        // A flag wins over the file, unless the profile is stricter.
+        for profile in config.profiles.values_mut() {
+            profile.approvals = profile.approvals.filter(|own| own.is_stricter_than(mode));
+        }
     }
     if let Some(folder) = &options.record_dir {
         config.record_dir = Some(folder.clone());
@@ -103,7 +120,7 @@ pub(super) async fn run(options: Options) -> Result<Exit> {
         show::note(&format!("rule {clause}"));
     }
     let pins = Pins::open(&Pins::default_path(options.config.config.as_deref()))?;
-    let host = Host::builder(config).pins(pins).build()?;
+    let host = Host::builder(config).pins(pins).on_question(Arc::new(waits)).build()?;
     let cancel = CancellationToken::new();
     let report = tokio::select! {
         report = host.run(script(text, &options, &cancel)) => report,
@@ -120,6 +137,15 @@ pub(super) async fn run(options: Options) -> Result<Exit> {
         host.promote(&report, out)?;
     }
     Ok(Exit::from(report.outcome))
+}
+
+/// Says in the run's own terminal what it waits for, and where that is decided.
+fn waits(question: &Question) {
+    let id = approvals::short(&question.id);
+    show::note(&format!(
+        "{} waits for a person: postern approvals show {id}, then approve {id} or deny {id}",
+        visible(&question.tool)
+    ));
 }
 
 fn script(text: String, options: &Options, cancel: &CancellationToken) -> Script {

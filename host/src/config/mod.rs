@@ -22,7 +22,7 @@ use crate::upstream::{Problem, ServerConfig, Transport, read_mcp_config};
 use crate::{Error, Result};
 
 pub use policy::PolicyConfig;
-pub use profiles::{Approvals, LanguageName, Profile};
+pub use profiles::{LanguageName, Profile};
 
 /// The name that is looked for in the current folder.
 pub const FILE_NAME: &str = "postern.toml";
@@ -42,7 +42,7 @@ pub struct Config {
     /// The guard model.
     pub guard: GuardConfig,
     /// Asking people.
-    pub approval: ApprovalConfig,
+    pub approvals: ApprovalsConfig,
     /// On whose behalf runs act.
     pub agent: Agent,
     /// What rules decide about calls.
@@ -85,18 +85,18 @@ pub struct RecordConfig {
     pub redact: Vec<String>,
 }
 
-/// `[approval]`.
+/// `[approvals]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct ApprovalConfig {
-    /// Whether people are asked.
+pub struct ApprovalsConfig {
+    /// What becomes of calls that a person has to decide.
     pub mode: ApprovalMode,
     /// How long a question stays open.
     #[serde(deserialize_with = "units::duration::deserialize")]
     pub timeout: Duration,
 }
 
-impl Default for ApprovalConfig {
+impl Default for ApprovalsConfig {
     fn default() -> Self {
         Self { mode: ApprovalMode::default(), timeout: DEFAULT_APPROVAL_TIME }
     }
@@ -311,7 +311,7 @@ mod tests {
             ("[limits]\nmemory = \"lots\"", "256MiB"),
             ("[servers.a]\nargs = \"sk-secret\"", "line 2"),
             ("allow_tools = [\"search\"]", "server/tool"),
-            ("[approval]\nmode = \"always\"", "line 2"),
+            ("[approvals]\nmode = \"always\"", "line 2"),
             ("[policy]\ndefaultAction = \"deny\"", "line 2"),
             ("[agent]\nname = \"x\"", "line 2"),
             ("[profiles.a]\ntool = []", "line 2"),

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::policy::{read_now, source};
+use crate::approval::ApprovalMode;
 use crate::gate::Pattern;
 use crate::policy::Source;
 use crate::sandbox::Limits;
@@ -26,8 +27,9 @@ pub struct Profile {
     pub tools: Option<Vec<String>>,
     /// Keys of `[limits]`, each at most what stands there.
     pub limits: toml::Table,
-    /// What becomes of calls that a person would have to approve.
-    pub approvals: Approvals,
+    /// What becomes of calls that a person has to decide; None: as `[approvals]` says. Where nobody is
+    /// asked without the profile, nobody is asked with it.
+    pub approvals: Option<ApprovalMode>,
     /// What scripts may be written in.
     pub languages: Option<Vec<LanguageName>>,
     /// Packages that scripts may use beside the language's own library.
@@ -36,19 +38,6 @@ pub struct Profile {
     pub policy: Option<PathBuf>,
     #[serde(skip)]
     source: Option<Source>,
-}
-
-/// What becomes of calls that a person would have to approve.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Approvals {
-    /// As configured in `[approval]`.
-    #[default]
-    Ask,
-    /// Nobody is asked: they fail with approval-required, so that somebody can run the job again.
-    Never,
-    /// They are refused, as if a person had said no.
-    Deny,
 }
 
 /// A language, as a profile names it.

@@ -3,14 +3,22 @@
 
 use std::time::Duration;
 
-use postern_check::Verdict;
-use tokio::time::{Instant, timeout_at};
+use postern_check::{Reason, Verdict};
+use serde_json::json;
 
 use super::attempt::Attempt;
 use super::ledger::Traced;
 use super::{Call, Inner};
-use crate::approval::{ApprovalRequest, Binding, Decision, Likeness, Unsealed, places};
+use crate::approval::{ApprovalRequest, Binding, Decision, Likeness, Seal, Sealer, Unsealed, Void, places};
 use crate::{ToolError, ToolErrorCode};
+
+/// What came of asking, and what the answer is for.
+struct Answered {
+    /// None: nobody said anything, and the time is over.
+    decision: Option<Decision>,
+    seal: Seal,
+    binding: Binding,
+}
 
 impl Inner {
     /// Asks, unless an answer to a like call covers this one; then everything is checked again.
@@ -20,61 +28,40 @@ impl Inner {
         call: &Call,
         traced: &mut Traced,
     ) -> Result<(), ToolError> {
-        let likeness = self.likeness(attempt, call, traced);
-        let until = Instant::now() + self.parts.approval_time;
-        let binding = self.binding(call, self.parts.approval_time);
-        let seal = self.parts.sealer.seal(&binding);
-
         let pause = self.parts.clock.pause();
-        let asked = async {
-            // One question at a time: the answer to one may cover those that wait behind it.
-            let mut groups = self.groups.lock().await;
-            if groups.take(&likeness) {
-                return Decision::Approved;
-            }
-            let request = self.request(attempt, call, traced, &likeness, &seal.text());
-            match self.parts.approver.decide(request).await {
-                Decision::ApprovedLike(calls) => {
-                    groups.approve(likeness, calls.saturating_sub(1));
-                    Decision::Approved
-                }
-                other => other,
-            }
-        };
         let began = std::time::Instant::now();
-        let decision = timeout_at(until, asked).await;
+        let answered = self.ask(attempt, call, traced).await;
         attempt.waited(began.elapsed());
         drop(pause);
 
-        let because = attempt.because().to_owned();
         let tool = call.definition.id();
-        let refused = |code, message: String| Err(ToolError::new(code, message));
-        match decision {
-            Ok(Decision::Approved | Decision::ApprovedLike(_)) => {}
-            Ok(Decision::Denied(reason)) => {
-                let message = format!("{tool}: a person refused this call: {reason}");
-                return refused(ToolErrorCode::ApprovalDenied, message);
-            }
-            Ok(Decision::Unavailable) => {
-                let message =
-                    format!("{tool}: a person must approve this call ({because}), and nobody can be asked");
-                return refused(ToolErrorCode::ApprovalRequired, message);
-            }
-            Err(_) => {
-                let message = format!("{tool}: nobody decided about this call in time ({because})");
-                return refused(ToolErrorCode::ApprovalExpired, message);
-            }
-        }
+        let because = attempt.because().to_owned();
+        let Answered { decision, seal, binding } = answered;
+        may_go_on(attempt, &tool, &because, decision)?;
         self.check_again(attempt, call, traced).await?;
-        let now = jiff::Timestamp::now().as_second();
-        let binding = Binding { expires: binding.expires, ..self.binding(call, Duration::ZERO) };
-        self.parts.sealer.open(&seal, &binding, now).or_else(|fault| {
-            let code = match fault {
-                Unsealed::Expired => ToolErrorCode::ApprovalExpired,
-                Unsealed::Changed | Unsealed::Used => ToolErrorCode::Blocked,
-            };
-            refused(code, format!("{tool}: {fault}"))
-        })
+        let binding =
+            Binding { expires: binding.expires, ..self.binding(call, binding.question, Duration::ZERO) };
+        open(&self.parts.sealer, attempt, &tool, &seal, &binding)
+    }
+
+    /// Puts the question when it is this call's turn, and waits until its time is over.
+    async fn ask(&self, attempt: &Attempt<'_>, call: &Call, traced: &Traced) -> Answered {
+        let likeness = self.likeness(attempt, call, traced);
+        let _turn = self.groups.turn(&likeness).await;
+        let time = self.parts.approval_time;
+        let binding = self.binding(call, uuid::Uuid::new_v4().to_string(), time);
+        let seal = self.parts.sealer.seal(&binding);
+        if self.groups.take(&likeness) {
+            return Answered { decision: Some(Decision::Approved), seal, binding };
+        }
+        let request = self.request(attempt, call, traced, &likeness, &binding, &seal);
+        let decision = tokio::time::timeout(time, self.parts.approver.decide(request)).await.ok();
+        if let Some(Decision::ApprovedLike(calls)) = decision
+            && likeness.can_be_shared()
+        {
+            self.groups.approve(likeness, calls.saturating_sub(1));
+        }
+        Answered { decision, seal, binding }
     }
 
     /// What is known may have changed while a person thought: what was read meanwhile, the tool, the
@@ -106,9 +93,11 @@ impl Inner {
         Err(ToolError::new(ToolErrorCode::Blocked, message))
     }
 
-    fn binding(&self, call: &Call, time: Duration) -> Binding {
-        let time = i64::try_from(time.as_secs()).unwrap_or(i64::MAX);
+    pub(super) fn binding(&self, call: &Call, question: String, time: Duration) -> Binding {
+        // To the next whole second: whoever asks keeps the time itself, this only has to hold afterwards.
+        let time = i64::try_from(time.as_secs()).unwrap_or(i64::MAX).saturating_add(1);
         Binding {
+            question,
             run: self.parts.run.clone(),
             agent: self.parts.agent.clone(),
             tool: call.definition.id(),
@@ -135,20 +124,86 @@ impl Inner {
         call: &Call,
         traced: &Traced,
         likeness: &Likeness,
-        seal: &str,
+        binding: &Binding,
+        seal: &Seal,
     ) -> ApprovalRequest {
         ApprovalRequest {
-            run: self.parts.run.clone(),
-            seal: seal.to_owned(),
-            tool: call.definition.id(),
+            id: binding.question.clone(),
+            seal: seal.text(),
+            run: binding.run.clone(),
+            agent: binding.agent.clone(),
+            tool: binding.tool.clone(),
+            definition_sha256: binding.definition_sha256.clone(),
+            policy_version: binding.policy_version.clone(),
             arguments: call.arguments.clone(),
             origins: traced.facts.arguments.clone(),
             intent: self.parts.intent.clone(),
             reasons: attempt.reasons.clone(),
             scores: attempt.scores.clone(),
-            alike: (!likeness.places.is_empty()).then(|| likeness.describe()),
+            alike: likeness.can_be_shared().then(|| likeness.clone()),
+            asked: jiff::Timestamp::now(),
+            // A time that no calendar has is one that never comes.
+            expires: jiff::Timestamp::from_second(binding.expires).unwrap_or(jiff::Timestamp::MAX),
+            redactor: std::sync::Arc::clone(&self.parts.redactor),
         }
     }
+}
+
+/// Whether a decision lets a call go on. `because` is why somebody was asked, for the script; None: nobody
+/// decided in time.
+pub(super) fn may_go_on(
+    attempt: &mut Attempt<'_>,
+    tool: &str,
+    because: &str,
+    decision: Option<Decision>,
+) -> Result<(), ToolError> {
+    let refused = |code, message: String| Err(ToolError::new(code, message));
+    match decision {
+        Some(Decision::Approved | Decision::ApprovedLike(_)) => Ok(()),
+        Some(Decision::Denied(reason)) => {
+            let code = ToolErrorCode::ApprovalDenied;
+            attempt.reasons.insert(0, Reason::new(code.as_str(), format!("a person said no: {reason}")));
+            refused(code, format!("{tool}: a person refused this call: {reason}"))
+        }
+        Some(Decision::Void(void)) => Err(does_not_count(attempt, tool, void)),
+        Some(Decision::Unavailable) => {
+            let message =
+                format!("{tool}: a person must approve this call ({because}), and nobody can be asked");
+            refused(ToolErrorCode::ApprovalRequired, message)
+        }
+        None => {
+            let message = format!("{tool}: nobody decided about this call in time ({because})");
+            refused(ToolErrorCode::ApprovalExpired, message)
+        }
+    }
+}
+
+/// Uses up the approval for what is about to be done.
+pub(super) fn open(
+    sealer: &Sealer,
+    attempt: &mut Attempt<'_>,
+    tool: &str,
+    seal: &Seal,
+    binding: &Binding,
+) -> Result<(), ToolError> {
+    sealer.open(seal, binding, jiff::Timestamp::now().as_second()).map_err(|fault| {
+        let void = match fault {
+            Unsealed::Expired => Void::Expired,
+            Unsealed::Used => Void::Used,
+            Unsealed::Changed => Void::Other,
+        };
+        does_not_count(attempt, tool, void)
+    })
+}
+
+/// An answer that does not count ends the call, and the record says why.
+fn does_not_count(attempt: &mut Attempt<'_>, tool: &str, void: Void) -> ToolError {
+    attempt.reasons.insert(0, Reason::new(void.code(), void.to_string()));
+    let code = match void {
+        Void::Expired => ToolErrorCode::ApprovalExpired,
+        _ => ToolErrorCode::Blocked,
+    };
+    ToolError::new(code, format!("{tool}: {void}")).with_details(json!({"kind": void.code()}))
 }
 
 /// The tool is not the one that was checked.

@@ -21,6 +21,7 @@ mod dispatch;
 mod grant;
 mod guard;
 mod ledger;
+mod links;
 mod policy;
 mod resolve;
 mod result;
@@ -42,7 +43,7 @@ use crate::guard::Guard;
 use crate::ledger::Ledger;
 use crate::pins::Pins;
 use crate::policy::{Agent, Finding, Policy};
-use crate::record::Record;
+use crate::record::{Record, Redactor};
 use crate::report::CallReport;
 use crate::sandbox::{Answer, ArtifactWriter, Door, Input, Limits, Reply, RunClock};
 use crate::upstream::{ToolDefinition, Upstreams};
@@ -98,6 +99,8 @@ pub struct GateParts {
     pub upstreams: Upstreams,
     /// Where attempts are written down; None keeps no record.
     pub record: Option<Arc<Record>>,
+    /// Replaces secrets in what is written down elsewhere, as in the record.
+    pub redactor: Arc<Redactor>,
     /// Stands still while a person decides.
     pub clock: Arc<RunClock>,
     /// Where images and other bytes from tools go.
@@ -121,7 +124,7 @@ struct Inner {
     /// What was found out about tools, by the digest of their definition.
     definitions: Mutex<HashMap<String, Vec<Finding>>>,
     denials: Denials,
-    groups: tokio::sync::Mutex<Groups>,
+    groups: Groups,
     calls: Mutex<Vec<Option<CallReport>>>,
     /// Bytes of arguments that may still be kept whole, in the report and the journal.
     room: AtomicU64,
@@ -150,7 +153,7 @@ impl Gate {
             budget,
             ledger: OnceLock::new(),
             denials: Denials::new(parts.stop.clone()),
-            groups: tokio::sync::Mutex::default(),
+            groups: Groups::default(),
             calls: Mutex::default(),
             room: AtomicU64::new(ARGUMENTS_KEPT),
             parts,

@@ -6,8 +6,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{Conditions, Host, Settings};
-use crate::approval::{ApprovalMode, Approver, DeniesAll, NobodyApproves, Sealer, TerminalApprover};
-use crate::config::{Approvals, Config, Profile};
+use crate::approval::{
+    ApprovalMode, Approver, Asked, DeniesAll, NobodyApproves, Queue, QueueApprover, Sealer, TerminalApprover,
+};
+use crate::config::{Config, Profile};
 use crate::gate::Pattern;
 use crate::guard::Guard;
 use crate::pins::Pins;
@@ -22,6 +24,7 @@ pub struct HostBuilder {
     pub(super) runners: Runners,
     pub(super) guard: Option<Arc<dyn Guard>>,
     pub(super) approver: Option<Arc<dyn Approver>>,
+    pub(super) asked: Option<Asked>,
     pub(super) local: Vec<(String, Arc<dyn LocalServer>)>,
     pub(super) records: Option<PathBuf>,
     pub(super) profile: Option<String>,
@@ -56,6 +59,13 @@ impl HostBuilder {
     #[must_use]
     pub fn approver(mut self, approver: Arc<dyn Approver>) -> Self {
         self.approver = Some(approver);
+        self
+    }
+
+    /// Is told of every question that is put into the queue of approvals.
+    #[must_use]
+    pub fn on_question(mut self, asked: Asked) -> Self {
+        self.asked = Some(asked);
         self
     }
 
@@ -105,10 +115,11 @@ impl HostBuilder {
             let local = self.local.iter().map(|(name, _)| Pattern::parse(&format!("{name}/*")));
             grants = grants.with(local.collect::<Result<_>>()?);
         }
+        let approvers = Approvers { mode: self.config.approvals.mode, own: self.approver, asked: self.asked };
         let plain = Conditions {
             grants,
             limits: self.config.limits.clone(),
-            approver: self.approver.unwrap_or_else(|| default_approver(self.config.approval.mode)),
+            approver: approvers.of(None)?,
             policy: self.config.compile_policy(None, &known)?,
         };
         let mut profiles = BTreeMap::new();
@@ -117,7 +128,7 @@ impl HostBuilder {
                 Some(_) => self.config.compile_policy(Some(name), &known)?,
                 None => plain.policy.clone(),
             };
-            let conditions = plain.narrowed(name, profile, policy)?;
+            let conditions = plain.narrowed(name, profile, policy, &approvers)?;
             profiles.insert(name.clone(), (profile.clone(), conditions));
         }
         let settings = Settings {
@@ -126,7 +137,7 @@ impl HostBuilder {
             profile: self.profile,
             agent: self.config.agent.clone(),
             thresholds: self.config.guard.thresholds,
-            approval_time: self.config.approval.timeout,
+            approval_time: self.config.approvals.timeout,
             records: self.records,
             redact: self.config.record.redact.clone(),
             config_sha256: self.config.digest(),
@@ -147,23 +158,50 @@ impl HostBuilder {
     }
 }
 
-fn default_approver(mode: ApprovalMode) -> Arc<dyn Approver> {
-    match (mode, TerminalApprover::new()) {
-        (ApprovalMode::Ask, Some(terminal)) => Arc::new(terminal),
-        _ => Arc::new(NobodyApproves),
+/// Who decides, by what is configured.
+struct Approvers {
+    mode: ApprovalMode,
+    /// The embedder's own, who takes the place of terminal and queue.
+    own: Option<Arc<dyn Approver>>,
+    asked: Option<Asked>,
+}
+
+impl Approvers {
+    /// Of runs of this profile; None: of those without one.
+    fn of(&self, profile: Option<(&str, ApprovalMode)>) -> Result<Arc<dyn Approver>> {
+        let mode = self.mode.narrowed(profile.map(|(_, mode)| mode));
+        let who = match profile {
+            Some((name, own)) if own == mode => format!("the profile {name}"),
+            _ => "the configuration".to_owned(),
+        };
+        Ok(match (mode, &self.own) {
+            (ApprovalMode::Deny, _) => {
+                Arc::new(DeniesAll::new(format!("{who} refuses what a person would have to approve")))
+            }
+            (ApprovalMode::Never, _) => Arc::new(NobodyApproves),
+            (ApprovalMode::Terminal | ApprovalMode::Queue, Some(own)) => Arc::clone(own),
+            (ApprovalMode::Terminal, None) => match TerminalApprover::new() {
+                Some(terminal) => Arc::new(terminal),
+                None => Arc::new(NobodyApproves),
+            },
+            (ApprovalMode::Queue, None) => {
+                let approver = QueueApprover::new(Queue::open(&crate::record::state_folder())?);
+                match &self.asked {
+                    Some(asked) => Arc::new(approver.on_question(Arc::clone(asked))),
+                    None => Arc::new(approver),
+                }
+            }
+        })
     }
 }
 
 impl Conditions {
-    fn narrowed(&self, name: &str, profile: &Profile, policy: Policy) -> Result<Self> {
+    fn narrowed(&self, name: &str, profile: &Profile, policy: Policy, approvers: &Approvers) -> Result<Self> {
         let limits = profile.limits(&self.limits);
         let limits = limits.map_err(|e| Error::Setting(format!("profiles.{name}: {e}")))?;
-        let approver: Arc<dyn Approver> = match profile.approvals {
-            Approvals::Ask => Arc::clone(&self.approver),
-            Approvals::Never => Arc::new(NobodyApproves),
-            Approvals::Deny => Arc::new(DeniesAll::new(format!(
-                "the profile {name} refuses what a person would have to approve"
-            ))),
+        let approver = match profile.approvals {
+            Some(own) => approvers.of(Some((name, own)))?,
+            None => Arc::clone(&self.approver),
         };
         let grants = match profile.patterns()? {
             Some(patterns) => self.grants.clone().within(patterns),

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
@@ -13,14 +13,13 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::sandbox::hex;
+use crate::secret_file::{self, read_small};
 use crate::{Error, Result};
 
 const SECRET_FILE: &str = "record-key.pem";
 const PUBLIC_FILE: &str = "record-key.pub.pem";
 /// One line for each finished run: its id and the digest of its last line.
 const FINISHED_FILE: &str = "finished.jsonl";
-/// No key file is longer than this.
-const MOST: u64 = 4 << 10;
 
 /// What stands before the 32 bytes of a secret key in PKCS #8 (RFC 8410).
 const SECRET_PREFIX: [u8; 16] =
@@ -47,11 +46,7 @@ impl RecordKey {
     /// If it can be neither read nor written, is no key, or others may read it.
     pub fn open(folder: &Path) -> Result<Self> {
         let path = folder.join(SECRET_FILE);
-        let text = match read_small(&path) {
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Self::make(folder, &path)?,
-            text => text.map_err(fault("cannot read the key for records", &path))?,
-        };
-        private(&path)?;
+        let text = secret_file::read_or_make(&path, || Self::make(folder))?;
         let secret = from_pem(&text, "PRIVATE KEY", &SECRET_PREFIX).ok_or_else(|| {
             let message = "is no ed25519 key in PEM; move it away and a new one is made at the next run";
             Error::Config { path: path.clone(), message: message.into() }
@@ -79,21 +74,12 @@ impl RecordKey {
         File::options().append(true).create(true).open(self.folder.join(FINISHED_FILE))?.write_all(&line)
     }
 
-    fn make(folder: &Path, path: &Path) -> Result<String> {
-        let doing = "cannot make the key for records";
-        super::private_folder().create(folder).map_err(fault(doing, folder))?;
+    fn make(folder: &Path) -> Result<String> {
+        super::private_folder().create(folder).map_err(fault("cannot make the key for records", folder))?;
         let mut secret = [0; 32];
         getrandom::fill(&mut secret)
             .map_err(|e| Error::Sandbox(format!("the system gives no random bytes: {e}")))?;
-        let text = to_pem("PRIVATE KEY", &SECRET_PREFIX, &secret);
-        match write_new(folder, path, &text) {
-            Ok(()) => Ok(text),
-            // Another process was first.
-            Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {
-                read_small(path).map_err(fault("cannot read the key for records", path))
-            }
-            Err(e) => Err(fault(doing, path)(e)),
-        }
+        Ok(to_pem("PRIVATE KEY", &SECRET_PREFIX, &secret))
     }
 
     /// Puts the public half beside the secret one, if it is not there.
@@ -110,37 +96,6 @@ impl RecordKey {
         };
         write().map_err(fault("cannot write the public key", &path))
     }
-}
-
-/// Writes a file that only its owner may read, whole or not at all, and never over another.
-fn write_new(folder: &Path, path: &Path, text: &str) -> std::io::Result<()> {
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(text.as_bytes())?;
-    file.as_file().sync_all()?;
-    file.persist_noclobber(path).map(drop).map_err(|e| e.error)
-}
-
-/// A key that others can read, or that is another user's, signs nothing.
-fn private(path: &Path) -> Result<()> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        let found =
-            std::fs::symlink_metadata(path).map_err(fault("cannot read the key for records", path))?;
-        let wrong = if !found.is_file() {
-            Some("is no plain file")
-        } else if found.uid() != rustix::process::geteuid().as_raw() {
-            Some("belongs to another user")
-        } else if found.mode() & 0o077 != 0 {
-            Some("can be read by others; `chmod 600` it, or move it away and a new one is made")
-        } else {
-            None
-        };
-        if let Some(wrong) = wrong {
-            return Err(Error::Config { path: path.to_owned(), message: wrong.into() });
-        }
-    }
-    Ok(())
 }
 
 /// Half of a key that tells whether the other half signed.
@@ -230,12 +185,6 @@ fn fault(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Err
     move |source| Error::Io { doing, path, source }
 }
 
-fn read_small(path: &Path) -> std::io::Result<String> {
-    let mut text = String::new();
-    File::open(path)?.take(MOST).read_to_string(&mut text)?;
-    Ok(text)
-}
-
 fn to_pem(label: &str, prefix: &[u8], key: &[u8; 32]) -> String {
     let body = STANDARD.encode([prefix, key].concat());
     format!("-----BEGIN {label}-----\n{body}\n-----END {label}-----\n")
@@ -249,7 +198,7 @@ fn from_pem(text: &str, label: &str, prefix: &[u8]) -> Option<[u8; 32]> {
 }
 
 /// Lower-case hex, and nothing else.
-fn from_hex(text: &str) -> Option<Vec<u8>> {
+pub(crate) fn from_hex(text: &str) -> Option<Vec<u8>> {
     let digit = |c: u8| match c {
         b'0'..=b'9' => Some(c - b'0'),
         b'a'..=b'f' => Some(c - b'a' + 10),

@@ -12,6 +12,7 @@
 //! server                        connecting when needed, again after a death; one call
 //! tool, schema                  what a server says about its tools, made safe to use
 //! result                        what a call gives
+//! links                         a server that wants a person to open a link
 //! local                         tools in this process
 //! text                          a server's words, made safe to show
 //! ```
@@ -32,7 +33,8 @@
 //! | a structured value that does not fit `outputSchema` | that value | a warning |
 //! | `isError` | error `upstream`, its text as the message | `details.content` |
 //! | a JSON-RPC error | error `upstream` | `details.rpcCode` |
-//! | a question for a person or model (`input_required`), a task, an unknown `resultType` | error `upstream` | |
+//! | `input_required` with links for a person to open, and nothing else | what comes when a person has; see the gate | |
+//! | another question for a person or model, a task, an unknown `resultType` | error `upstream` | |
 //! | more than the size limit, or nested deeper than 128 | error `upstream` | |
 //!
 //! A call that breaks off (the server dies, the connection breaks, time runs out) may have done its
@@ -45,6 +47,7 @@ mod connection;
 mod expand;
 mod frames;
 mod http;
+mod links;
 mod local;
 mod process;
 mod result;
@@ -66,6 +69,7 @@ pub use config::{
     DEFAULT_CALL_TIMEOUT, DEFAULT_CONNECT_TIMEOUT, Era, MAX_CALL_TIMEOUT, ServerConfig, Transport,
 };
 pub use config_file::{McpConfig, read_mcp_config};
+pub use links::{LinksOpened, LinksWanted};
 pub use local::LocalServer;
 pub use result::{Blob, ToolResult};
 pub(crate) use text::near;
@@ -119,6 +123,11 @@ pub struct CallOptions {
     pub timeout: Option<Duration>,
     /// W3C trace context, passed on in `_meta`.
     pub traceparent: Option<String>,
+    /// Whether the caller can have a person open links: then a server that wants that gives a result with
+    /// [`ToolResult::wanted`], and otherwise an error.
+    pub links: bool,
+    /// The call goes on after it stopped for links.
+    pub opened: Option<LinksOpened>,
 }
 
 /// What one server is like at this moment.

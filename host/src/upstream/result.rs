@@ -6,6 +6,7 @@ use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 use serde_json::{Map, Value, json};
 
 use super::ToolDefinition;
+use super::links::LinksWanted;
 use super::text::Redactor;
 use crate::{ToolError, ToolErrorCode};
 
@@ -29,6 +30,8 @@ pub struct ToolResult {
     pub warnings: Vec<String>,
     /// The value is the server's `structuredContent`.
     pub structured: bool,
+    /// The call has not ended: the server wants this first. Only where the caller said that it can.
+    pub wanted: Option<LinksWanted>,
 }
 
 /// Bytes a tool gave, to be kept as an artifact.
@@ -73,10 +76,21 @@ impl Origin<'_> {
 /// # Errors
 /// `upstream` when the server says that the tool failed, wants something of a person, or answers
 /// with something that is no tool result.
-pub(super) fn map(origin: &Origin<'_>, tool: &ToolDefinition, raw: Value) -> Result<ToolResult, ToolError> {
+pub(super) fn map(
+    origin: &Origin<'_>,
+    tool: &ToolDefinition,
+    raw: Value,
+    links: bool,
+) -> Result<ToolResult, ToolError> {
     let Value::Object(mut raw) = raw else {
         return Err(origin.error("the server's answer is not a tool result", json!({"kind": "not-a-result"})));
     };
+    if links
+        && raw.get("resultType").and_then(Value::as_str) == Some("input_required")
+        && let Some(wanted) = LinksWanted::of(&raw)
+    {
+        return Ok(ToolResult { wanted: Some(wanted), ..ToolResult::default() });
+    }
     refuse_other_kinds(origin, &raw)?;
     let is_error = raw.get("isError") == Some(&Value::Bool(true));
     let structured = raw.remove("structuredContent");
@@ -102,7 +116,7 @@ pub(super) fn map(origin: &Origin<'_>, tool: &ToolDefinition, raw: Value) -> Res
             1 => parts.remove(0),
             _ => Value::Array(parts),
         };
-        return Ok(ToolResult { value, beside: Vec::new(), blobs: blobs.0, warnings, structured: false });
+        return Ok(ToolResult { value, blobs: blobs.0, warnings, ..ToolResult::default() });
     };
     if let Some(fault) =
         tool.result_validator().and_then(|validator| validator.iter_errors(&structured).next())
@@ -114,7 +128,7 @@ pub(super) fn map(origin: &Origin<'_>, tool: &ToolDefinition, raw: Value) -> Res
     let beside =
         parts.into_iter().zip(texts).filter(|(part, text)| !(*text && says_the_same(part, &structured)));
     let beside = beside.map(|(part, _)| part).collect();
-    Ok(ToolResult { value: structured, beside, blobs: blobs.0, warnings, structured: true })
+    Ok(ToolResult { value: structured, beside, blobs: blobs.0, warnings, structured: true, wanted: None })
 }
 
 fn says_the_same(part: &Value, structured: &Value) -> bool {
@@ -315,7 +329,7 @@ mod tests {
         let tool = ToolDefinition::new("s", "t", json!({"type": "object"}))
             .with_output_schema(json!({"required": ["n"]}));
         let redactor = Redactor::new(["hunter22".to_owned()]);
-        map(&Origin { server: "s", tool: "t", redactor: &redactor }, &tool, raw)
+        map(&Origin { server: "s", tool: "t", redactor: &redactor }, &tool, raw, false)
     }
 
     fn text(text: &str) -> Value {

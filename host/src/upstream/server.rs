@@ -188,6 +188,11 @@ impl Server {
         let declined = connection.events.declined();
         let mut params = CallToolRequestParams::new(tool.to_owned());
         params.arguments = Some(arguments);
+        if let Some(opened) = options.opened.clone() {
+            let (answers, state) = opened.answers();
+            params.input_responses = Some(answers);
+            params.request_state = state;
+        }
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
         let meta = options.traceparent.as_ref().map(|traceparent| {
             let mut meta = RequestMetaObject::new();
@@ -198,7 +203,7 @@ impl Server {
         let answered = match tokio::time::timeout(limit, connection.call(request, meta)).await {
             Ok(Ok(raw)) => {
                 self.backoff.worked();
-                result::map(&origin, &definition, raw)
+                result::map(&origin, &definition, raw, options.links)
             }
             Ok(Err(error)) => Err(self.call_failed(&connection, &origin, &error).await),
             Err(_) => Err(self.timed_out(tool, limit, false)),

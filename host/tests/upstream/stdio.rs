@@ -199,7 +199,7 @@ async fn a_question_for_a_person_is_declined_and_told() {
 async fn trace_context_travels() {
     let raw = Raw::new("plain");
     let traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-    let options = CallOptions { timeout: None, traceparent: Some(traceparent.into()) };
+    let options = CallOptions { traceparent: Some(traceparent.into()), ..CallOptions::default() };
     raw.upstreams.call("raw", "echo", nothing(), options).await.unwrap();
     assert_eq!(raw.got_method("tools/call")[0]["params"]["_meta"]["traceparent"], traceparent);
 }

@@ -10,6 +10,8 @@
 //!     huge_line    bytes of a line of `x` to write before the answer to the first tools/call
 //!     results      object from tool name to the raw text of a result; without an entry, the answer
 //!                  echoes the arguments
+//!     resumed      true: a call with answers to what its result wanted is answered with what came, the
+//!                  answers and the state
 //!
 //! Nothing here may use an MCP library: the point is to send what no library would.
 
@@ -28,6 +30,7 @@ struct Plan {
     between: Vec<String>,
     huge_line: usize,
     results: Map<String, Value>,
+    resumed: bool,
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -74,6 +77,10 @@ fn answer(plan: &Plan, message: &Value) -> String {
                 result["nextCursor"] = json!((page + 1).to_string());
             }
             format!(r#""result":{result}"#)
+        }
+        Some("tools/call") if plan.resumed && params["inputResponses"].is_object() => {
+            let came = json!({"answers": params["inputResponses"], "state": params["requestState"]});
+            format!(r#""result":{}"#, json!({"content": [], "structuredContent": came}))
         }
         Some("tools/call") => match params["name"].as_str().and_then(|name| plan.results.get(name)) {
             Some(Value::String(raw)) => format!(r#""result":{raw}"#),

@@ -22,7 +22,8 @@ pub use forms::{Secret, secrets_in};
 /// Bytes of the digest in a marker.
 const SHOWN: usize = 6;
 
-/// Replaces secrets, with one key.
+/// Replaces secrets, with one key. A clone has the same key: what one writes is known again by the other.
+#[derive(Clone)]
 pub struct Redactor {
     key: [u8; 32],
     patterns: Vec<WildMatch>,
