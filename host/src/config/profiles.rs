@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::ResultsConfig;
 use super::policy::{read_now, source};
 use crate::gate::Pattern;
 use crate::policy::Source;
@@ -26,6 +27,8 @@ pub struct Profile {
     pub tools: Option<Vec<String>>,
     /// Keys of `[limits]`, each at most what stands there.
     pub limits: toml::Table,
+    /// What becomes of results in which something is found, where that is stricter than without it.
+    pub results: ResultsConfig,
     /// What becomes of calls that a person would have to approve.
     pub approvals: Approvals,
     /// What scripts may be written in.
@@ -123,6 +126,7 @@ impl Profile {
     pub(super) fn validate(&self, base: &Limits) -> Result<(), String> {
         let own = self.own_limits(base)?;
         own.validate().map_err(|e| format!("limits: {e}"))?;
+        self.results.validate(base)?;
         self.patterns().map_err(|e| format!("tools: {e}"))?;
         Ok(())
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::{Conditions, Host, Settings};
 use crate::approval::{ApprovalMode, Approver, DeniesAll, NobodyApproves, Sealer, TerminalApprover};
 use crate::config::{Approvals, Config, Profile};
-use crate::gate::Pattern;
+use crate::gate::{Pattern, Results};
 use crate::guard::Guard;
 use crate::pins::Pins;
 use crate::policy::{Known, Policy};
@@ -108,6 +108,7 @@ impl HostBuilder {
         let plain = Conditions {
             grants,
             limits: self.config.limits.clone(),
+            results: Results { all: self.config.results.clone(), ..Results::default() },
             approver: self.approver.unwrap_or_else(|| default_approver(self.config.approval.mode)),
             policy: self.config.compile_policy(None, &known)?,
         };
@@ -169,6 +170,7 @@ impl Conditions {
             Some(patterns) => self.grants.clone().within(patterns),
             None => self.grants.clone(),
         };
-        Ok(Self { grants, limits, approver, policy })
+        let results = Results { profile: profile.results.clone(), ..self.results.clone() };
+        Ok(Self { grants, limits, results, approver, policy })
     }
 }
