@@ -130,7 +130,8 @@ impl Found {
             for (stretch, placed) in stretches.iter().zip(&mut placed) {
                 let (start, end) = (stretch.start.max(from), stretch.end.min(to));
                 if start < end {
-                    let (start, end) = if named { (0, text.len()) } else { (at(start), word_end(text, at(end))) };
+                    let (start, end) =
+                        if named { (0, text.len()) } else { whole_words(text, at(start), at(end)) };
                     self.plant(&piece, text, (start, end), (stretch.strength, false), !*placed);
                     *placed = true;
                 }
@@ -237,7 +238,8 @@ fn stretches(whole: &str, kept: &Kept, source: &Source) -> (Vec<Stretch>, Option
                     encoded = Some(encoded.unwrap_or(0.0).max(strength + HIDDEN));
                 }
             } else if is_planted((strength, signs), 0.0) {
-                let end = if order.end >= source.text().len() { usize::MAX } else { source.original(order.end) };
+                let end =
+                    if order.end >= source.text().len() { usize::MAX } else { source.original(order.end) };
                 let places = places(source.original(order.start), end).into_iter();
                 out.extend(places.map(|(start, end)| Stretch { start, end, strength }));
             }
@@ -272,14 +274,14 @@ fn planted_in(source: &Source, more: f32) -> bool {
     source.orders().iter().any(|order| is_planted(source.strongest(order), more))
 }
 
-/// The end of the word that a place is in.
-fn word_end(text: &str, at: usize) -> usize {
-    let at = text.ceil_char_boundary(at.min(text.len()));
-    let joined = text[..at].chars().next_back().is_some_and(|c| !c.is_whitespace());
-    match joined {
-        true => text[at..].find(char::is_whitespace).map_or(text.len(), |more| at + more),
-        false => at,
-    }
+/// The stretch without the blanks before it, and up to the end of its last word.
+fn whole_words(text: &str, start: usize, end: usize) -> (usize, usize) {
+    let end = text.ceil_char_boundary(end.min(text.len()));
+    let start = text.floor_char_boundary(start.min(end));
+    let start = end - text[start..end].trim_start().len();
+    let joined = text[..end].chars().next_back().is_some_and(|c| !c.is_whitespace());
+    let more = if joined { text[end..].find(char::is_whitespace).unwrap_or(text.len() - end) } else { 0 };
+    (start, end + more)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::print::println;
 use super::show;
 use crate::approval::ApprovalMode;
 use crate::config::units::{show_bytes, show_duration};
-use crate::config::{Approvals, Profile};
+use crate::config::{Approvals, Profile, ResultRules};
 use crate::sandbox::Limits;
 use crate::{Config, Error, Result};
 
@@ -35,6 +35,8 @@ struct Row {
     approvals: &'static str,
     policies: Vec<String>,
     limits: Limits,
+    /// Of servers that say nothing else.
+    results: ResultRules,
 }
 
 pub(super) fn run(options: Options) -> Result<Exit> {
@@ -85,6 +87,7 @@ fn row(config: &Config, name: Option<&str>, profile: &Profile) -> Result<Row> {
         packages: profile.packages.clone(),
         approvals,
         policies,
+        results: config.results.rules(None, Some(&profile.results), &limits),
         limits,
     })
 }
@@ -93,7 +96,7 @@ fn as_json(row: &Row) -> Value {
     json!({
         "name": row.name, "description": row.description, "granted": row.tools, "tools": row.within,
         "inputs": row.mounts, "languages": row.languages, "packages": row.packages,
-        "approvals": row.approvals, "policies": row.policies, "limits": row.limits,
+        "approvals": row.approvals, "policies": row.policies, "limits": row.limits, "results": row.results,
     })
 }
 

@@ -34,7 +34,7 @@ pub struct ResultsConfig {
 }
 
 /// What applies to the results of one server in one run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ResultRules {
     /// As [`ResultsConfig::instructions`].
     pub instructions: OnFound,
@@ -79,7 +79,8 @@ impl ResultsConfig {
 
     /// The first key in which this one, a profile's, is laxer than what holds without it.
     pub(super) fn laxer(&self, base: &Self) -> Option<&'static str> {
-        let lax = |own: Option<OnFound>, all: Option<OnFound>| own.is_some_and(|o| o < all.unwrap_or_default());
+        let lax =
+            |own: Option<OnFound>, all: Option<OnFound>| own.is_some_and(|o| o < all.unwrap_or_default());
         if lax(self.instructions, base.instructions) {
             return Some("instructions");
         }
@@ -119,7 +120,10 @@ mod tests {
         );
         let profile = config("instructions = \"block\"\nsecrets = \"redact\"\nmax_bytes = \"1MiB\"");
         let rules = all.rules(Some(&server), Some(&profile), &limits);
-        assert_eq!((rules.instructions, rules.secrets, rules.max_bytes), (OnFound::Block, OnFound::Block, 10));
+        assert_eq!(
+            (rules.instructions, rules.secrets, rules.max_bytes),
+            (OnFound::Block, OnFound::Block, 10)
+        );
         assert_eq!(ResultsConfig::default().rules(None, None, &limits).max_bytes, limits.max_result_bytes);
     }
 

@@ -53,8 +53,8 @@ use budget::Budget;
 use denials::Denials;
 pub(crate) use discover::{definition, rank};
 pub use grant::{Grants, Pattern};
-pub use result::Results;
 use ledger::Traced;
+pub use result::Results;
 
 /// Is told of every call when it has its answer.
 pub type Observer = Arc<dyn Fn(&CallReport) + Send + Sync>;

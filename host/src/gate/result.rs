@@ -103,7 +103,8 @@ impl Inner {
         let mut strictest = Became::Passed;
         let details = error.details.take().filter(|details| !details.is_null());
         let more = details.as_ref().is_some_and(|details| says_more(details, &error.message));
-        for value in [Some(Value::String(std::mem::take(&mut error.message))), details].into_iter().flatten() {
+        for value in [Some(Value::String(std::mem::take(&mut error.message))), details].into_iter().flatten()
+        {
             let is_message = value.is_string();
             let Reading { value, prepared, found, .. } = match self.read(traced, value, look(rules)).await {
                 Ok(read) => read,
@@ -179,9 +180,7 @@ fn decide(found: &Found, value: &Value, rules: ResultRules) -> (Given, Became) {
     let is = |of: bool, rule: OnFound, what: OnFound| of && rule == what;
     // What is not searched may hold anything.
     let unknown = found.unsearched > 0 && rules.instructions.max(rules.secrets) >= OnFound::Redact;
-    if unknown
-        || is(planted, rules.instructions, OnFound::Block)
-        || is(secret, rules.secrets, OnFound::Block)
+    if unknown || is(planted, rules.instructions, OnFound::Block) || is(secret, rules.secrets, OnFound::Block)
     {
         return (Given::Nothing, Became::Blocked);
     }

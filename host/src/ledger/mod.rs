@@ -97,7 +97,8 @@ impl Prepared {
     /// `json` is the value as `Value::to_string` writes it.
     pub(crate) fn result(from: &Provenance<'_>, value: &Value, json: &str, look: Look) -> (Self, Found) {
         let name = format!("{}.{}", from.server, from.tool);
-        let Scanned { text, is_cut, source, found } = Scanned::of(&name, from.labels.trust, value, json, look);
+        let Scanned { text, is_cut, source, found } =
+            Scanned::of(&name, from.labels.trust, value, json, look);
         let holds = from.labels.holds;
         let marks = match value {
             Value::String(_) => Marks::of_text(holds, &text, &found.values),
@@ -152,15 +153,7 @@ impl Ledger {
         for text in constraints.iter().map(String::as_str).chain([intent, script]) {
             flows.is_known(text);
         }
-        Self {
-            sources,
-            entries: Vec::new(),
-            flows,
-            bytes: 0,
-            results: 0,
-            incomplete: false,
-            forgotten: None,
-        }
+        Self { sources, entries: Vec::new(), flows, bytes: 0, results: 0, incomplete: false, forgotten: None }
     }
 
     /// Adds what was read.

@@ -140,7 +140,8 @@ impl Ledger {
     fn from_planted(&self, leaf: &Leaf) -> Option<Finding> {
         let foreign = |piece: &&Piece| matches!(piece.origin, Origin::Field | Origin::Prose | Origin::Order);
         let places = leaf.pieces.iter().filter(foreign).flat_map(|piece| [piece.order_place, piece.place]);
-        let entry = places.flatten().filter_map(|place| self.from(place.result)).find(|entry| entry.planted)?;
+        let entry =
+            places.flatten().filter_map(|place| self.from(place.result)).find(|entry| entry.planted)?;
         let message = format!("{}: from a result of {} that gives orders", leaf.key, entry.from);
         Some(Finding::at("from-planted", &leaf.path, message))
     }
@@ -190,7 +191,8 @@ impl Ledger {
                 // Of one result only the worst is told.
                 told.insert(flow.from.clone()).then_some(())?;
                 let what = if flow.holds == Holds::Secret { "secret" } else { "private" };
-                let what = if flow.holds == Holds::Secret && !flow.stated { "what looks like secret" } else { what };
+                let what =
+                    if flow.holds == Holds::Secret && !flow.stated { "what looks like secret" } else { what };
                 let where_to = if public { "where others can read it" } else { "out" };
                 Some(Finding::at(code, flow.path, format!("{what} data of {} goes {where_to}", flow.from)))
             })

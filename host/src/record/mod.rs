@@ -33,8 +33,8 @@ use crate::{Error, Report, Result};
 
 pub use artifacts::{Promotion, Proposal, promote, proposals};
 pub use journal::{Attempt, End, Entry, Outcome, Timings};
-pub use redact::{Redactor, Secret, secrets_in};
 pub(crate) use redact::{Name, name, secrets_under};
+pub use redact::{Redactor, Secret, secrets_in};
 pub use sign::{FinishedRuns, PublicKey, RecordKey};
 pub use verify::{Fault, Standing, Verified, verify};
 

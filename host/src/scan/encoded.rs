@@ -14,9 +14,10 @@ pub(super) fn planted(text: &str) -> Vec<(usize, usize)> {
         .collect();
     if out.is_empty() {
         let source = Source::of("", Trust::Untrusted, text);
-        let hidden = source.orders().iter().any(|order| {
-            source.is_decoded(order.start) && super::is_planted(source.strongest(order), 1.0)
-        });
+        let hidden = source
+            .orders()
+            .iter()
+            .any(|order| source.is_decoded(order.start) && super::is_planted(source.strongest(order), 1.0));
         out.extend(hidden.then_some((0, text.len())));
     }
     out

@@ -83,7 +83,8 @@ impl ResultLabel {
             0 => path.to_owned(),
             index => format!("beside/{}{path}", index - 1),
         };
-        let mut label = Self { became, unsearched: all().map(|found| found.unsearched).sum(), ..Self::default() };
+        let mut label =
+            Self { became, unsearched: all().map(|found| found.unsearched).sum(), ..Self::default() };
         let mut count = 0;
         for (index, found) in all().enumerate() {
             count += found.planted.len() + found.secrets.len();
@@ -93,7 +94,11 @@ impl ResultLabel {
             );
             let room = LISTED - label.secrets.len();
             label.secrets.extend(
-                found.secrets.iter().take(room).map(|of| FoundSecret { path: at(index, &of.path), ..of.clone() }),
+                found
+                    .secrets
+                    .iter()
+                    .take(room)
+                    .map(|of| FoundSecret { path: at(index, &of.path), ..of.clone() }),
             );
         }
         let listed = label.instructions.len() + label.secrets.len();

@@ -50,7 +50,10 @@ fn what_is_cut_out_leaves_the_rest_as_it_was() {
     let one = scan(&value).without(&value, false, true).unwrap();
     assert!(one["body"].as_str().unwrap().contains("eve@bad.example") && one["pwd"] == "[redacted password]");
     let text = Value::from(format!("Prices are stable.\n\n{PLANTED_TEXT}"));
-    assert_eq!(scan(&text).without(&text, true, true).unwrap(), "Prices are stable.\n\n[redacted instructions]");
+    assert_eq!(
+        scan(&text).without(&text, true, true).unwrap(),
+        "Prices are stable.\n\n[redacted instructions]"
+    );
 }
 
 #[test]

@@ -145,9 +145,9 @@ impl Cutter<'_> {
                 let mut out = Map::with_capacity(fields.len());
                 for (key, inner) in fields {
                     let key = match self.next() {
-                        Some(cuts) => free(apply(key, cuts), |name| {
-                            out.contains_key(name) || fields.contains_key(name)
-                        }),
+                        Some(cuts) => {
+                            free(apply(key, cuts), |name| out.contains_key(name) || fields.contains_key(name))
+                        }
                         None => key.clone(),
                     };
                     let inner = self.value(inner);
@@ -285,8 +285,11 @@ mod tests {
             json!({"a": "one [redacted password] three", "n": ["[redacted password]", 5],
                 "[redacted password]": 1, "[redacted password] (2)": 2}),
         );
-        let overlapping =
-            [Cut { start: 0, end: 5, kind: "a" }, Cut { start: 2, end: 9, kind: "b" }, Cut { start: 3, end: 4, kind: "c" }];
+        let overlapping = [
+            Cut { start: 0, end: 5, kind: "a" },
+            Cut { start: 2, end: 9, kind: "b" },
+            Cut { start: 3, end: 4, kind: "c" },
+        ];
         assert_eq!(apply("0123456789é", &overlapping), "[redacted a]9é");
     }
 
