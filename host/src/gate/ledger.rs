@@ -8,13 +8,15 @@ use postern_check::evidence::Evidence;
 use postern_check::{Action, Check, Facts};
 use serde_json::{Map, Value};
 
+use super::result::{Given, decide, look};
 use super::{GateParts, Inner};
+use crate::config::ResultRules;
 use crate::constraints::{ConstraintCall, Reserved};
 use crate::facts::{facts, flags_definition};
 use crate::ledger::{Acts, INPUT_LABELS, Labelled, Ledger, Prepared, Provenance, Subject, inputs, label};
 use crate::pins::Pin;
 use crate::policy::{CallFacts, Finding, Sink};
-use crate::scan::{Found, Look};
+use crate::scan::Found;
 use crate::upstream::{ServerConfig, ToolDefinition};
 use crate::{ToolError, ToolErrorCode};
 
@@ -47,6 +49,8 @@ pub(super) struct Reading {
     pub(super) json: String,
     pub(super) prepared: Prepared,
     pub(super) found: Found,
+    /// What the script gets of it.
+    pub(super) given: Given,
 }
 
 impl Inner {
@@ -204,7 +208,7 @@ impl Inner {
     /// Reads what a call gave: makes it ready for the ledger, and says what is in it. Gives the value back, and
     /// its JSON.
     pub(super) async fn read(&self, traced: &Traced, value: Value, look: Look) -> Result<Reading, ToolError> {
-        self.read_json(traced, value.to_string(), value, look).await
+        self.read_json(traced, value.to_string(), value, rules).await
     }
 
     /// The same for a value whose JSON is there already.
@@ -213,7 +217,7 @@ impl Inner {
         traced: &Traced,
         json: String,
         value: Value,
-        look: Look,
+        rules: ResultRules,
     ) -> Result<Reading, ToolError> {
         let (server, tool) = (traced.facts.server.clone(), traced.facts.tool.clone());
         let (labelled, asked) = (traced.labelled, traced.asked);
@@ -226,8 +230,9 @@ impl Inner {
                 stated: labelled.holds_stated,
                 asked,
             };
-            let (prepared, found) = Prepared::result(&from, &value, &json, look);
-            Reading { value, json, prepared, found }
+            let (prepared, found) = Prepared::result(&from, &value, &json, look(rules));
+            let given = decide(&found, &value, rules);
+            Reading { value, json, prepared, found, given }
         };
         if size <= LONG {
             return Ok(read());

@@ -21,11 +21,21 @@ pub struct Results {
     pub profile: ResultsConfig,
 }
 
-/// What a script gets.
-enum Given {
+/// What a script gets of a result.
+pub(super) enum Given {
     AsItIs,
     Instead(Value),
     Nothing,
+}
+
+impl Given {
+    fn became(&self) -> Became {
+        match self {
+            Self::AsItIs => Became::Passed,
+            Self::Instead(_) => Became::Redacted,
+            Self::Nothing => Became::Blocked,
+        }
+    }
 }
 
 impl Inner {
@@ -54,18 +64,17 @@ impl Inner {
             );
             return Err(ToolError::new(ToolErrorCode::Upstream, message));
         }
-        let Reading { mut value, mut json, mut prepared, found } =
-            self.read_json(traced, json, value, look(rules)).await?;
+        let Reading { mut value, mut json, mut prepared, found, given } =
+            self.read_json(traced, json, value, rules).await?;
         let mut beside_found = Vec::with_capacity(beside.len());
         let mut beside_prepared = Vec::with_capacity(beside.len());
         for said in &beside {
-            let read = self.read(traced, said.clone(), look(rules)).await?;
+            let read = self.read(traced, said.clone(), rules).await?;
             beside_prepared.push(read.prepared);
             beside_found.push(read.found);
         }
         attempt.beside = beside;
-        let (given, became) = decide(&found, &value, rules);
-        attempt.label = ResultLabel::new(became, &found, &beside_found);
+        attempt.label = ResultLabel::new(given.became(), &found, &beside_found);
         let mut given = match given {
             Given::AsItIs => None,
             Given::Instead(value) => Some(value),
@@ -82,7 +91,7 @@ impl Inner {
         }
         if !blobs.is_empty() {
             // It names its files otherwise than when it was read.
-            Reading { json, prepared, .. } = self.read(traced, value, look(rules)).await?;
+            Reading { json, prepared, .. } = self.read(traced, value, rules).await?;
         }
         // As it was: what was cut out of it is still known, should it come by another way.
         self.note(prepared);
@@ -103,30 +112,32 @@ impl Inner {
         let mut strictest = Became::Passed;
         let details = error.details.take().filter(|details| !details.is_null());
         let more = details.as_ref().is_some_and(|details| says_more(details, &error.message));
-        for value in [Some(Value::String(std::mem::take(&mut error.message))), details].into_iter().flatten()
-        {
-            let is_message = value.is_string();
-            let Reading { value, prepared, found, .. } = match self.read(traced, value, look(rules)).await {
+        let message = Value::String(std::mem::take(&mut error.message));
+        for (value, is_message) in std::iter::once((message, true)).chain(details.map(|of| (of, false))) {
+            let Reading { value, prepared, found, given, .. } = match self.read(traced, value, rules).await {
                 Ok(read) => read,
                 Err(unread) => return unread,
             };
-            let (given, became) = decide(&found, &value, rules);
-            all.push(found);
-            match given {
+            let became = given.became();
+            strictest = if became == Became::Passed { strictest } else { became };
+            let value = match given {
+                Given::AsItIs => value,
+                Given::Instead(instead) => instead,
                 Given::Nothing => {
-                    attempt.label = ResultLabel::new(became, &all[0], &all[1..]);
                     let message = format!(
                         "{id}: the tool failed, and what it says is withheld: {}",
-                        what(&all[all.len() - 1], rules)
+                        what(&found, rules)
                     );
-                    let details = json!({"kind": "error-withheld", "dispatched": true});
+                    let details = json!({"kind": "error-withheld", "dispatched": attempt.dispatched});
+                    all.push(found);
+                    attempt.label = ResultLabel::new(became, &all[0], &all[1..]);
                     return ToolError { message, details: Some(details), ..error };
                 }
-                Given::Instead(instead) => {
-                    strictest = Became::Redacted;
-                    put(&mut error, is_message, instead);
-                }
-                Given::AsItIs => put(&mut error, is_message, value),
+            };
+            all.push(found);
+            match value {
+                Value::String(text) if is_message => error.message = text,
+                value => error.details = Some(value),
             }
             if is_message || more {
                 self.note(prepared);
@@ -169,12 +180,12 @@ fn says_more(details: &Value, message: &str) -> bool {
 }
 
 /// What is worth looking for.
-fn look(rules: ResultRules) -> Look {
+pub(super) fn look(rules: ResultRules) -> Look {
     Look { instructions: rules.instructions > OnFound::Ignore, secrets: rules.secrets > OnFound::Ignore }
 }
 
 /// What becomes of a result with this in it.
-fn decide(found: &Found, value: &Value, rules: ResultRules) -> (Given, Became) {
+pub(super) fn decide(found: &Found, value: &Value, rules: ResultRules) -> Given {
     let planted = !found.planted.is_empty();
     let secret = !found.secrets.is_empty();
     let is = |of: bool, rule: OnFound, what: OnFound| of && rule == what;
@@ -182,17 +193,14 @@ fn decide(found: &Found, value: &Value, rules: ResultRules) -> (Given, Became) {
     let unknown = found.unsearched > 0 && rules.instructions.max(rules.secrets) >= OnFound::Redact;
     if unknown || is(planted, rules.instructions, OnFound::Block) || is(secret, rules.secrets, OnFound::Block)
     {
-        return (Given::Nothing, Became::Blocked);
+        return Given::Nothing;
     }
     let instructions = is(planted, rules.instructions, OnFound::Redact);
     let secrets = is(secret, rules.secrets, OnFound::Redact);
     if !instructions && !secrets {
-        return (Given::AsItIs, Became::Passed);
+        return Given::AsItIs;
     }
-    match found.without(value, instructions, secrets) {
-        Some(instead) => (Given::Instead(instead), Became::Redacted),
-        None => (Given::Nothing, Became::Blocked),
-    }
+    found.without(value, instructions, secrets).map_or(Given::Nothing, Given::Instead)
 }
 
 /// What was found, and which rule is about it; never what it says.
@@ -237,13 +245,6 @@ fn withheld(id: &str, found: &Found, rules: ResultRules) -> ToolError {
         "kind": "result-withheld", "dispatched": true, "instructions": found.planted.len(), "secrets": kinds(found),
     });
     ToolError::new(ToolErrorCode::Blocked, message).with_details(details)
-}
-
-fn put(error: &mut ToolError, is_message: bool, value: Value) {
-    match value {
-        Value::String(text) if is_message => error.message = text,
-        value => error.details = Some(value),
-    }
 }
 
 /// Replaces the name in the placeholders `{"artifact": name, ...}`.
