@@ -86,7 +86,10 @@ impl Scanned {
         let whole = value.as_str().unwrap_or(json);
         let kept = Kept::of(whole);
         let source = Source::of(tool, trust, &kept.text);
-        let mut found = Found { unsearched: whole.len().saturating_sub(MOST) as u64, ..Found::default() };
+        let mut found = Found::default();
+        if look.instructions || look.secrets {
+            found.unsearched = whole.len().saturating_sub(MOST) as u64;
+        }
         if look.instructions {
             let (stretches, encoded) = stretches(whole, &kept, &source);
             found.instructions(value, whole, stretches, encoded);

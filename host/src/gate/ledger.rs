@@ -207,7 +207,12 @@ impl Inner {
 
     /// Reads what a call gave: makes it ready for the ledger, and says what is in it. Gives the value back, and
     /// its JSON.
-    pub(super) async fn read(&self, traced: &Traced, value: Value, look: Look) -> Result<Reading, ToolError> {
+    pub(super) async fn read(
+        &self,
+        traced: &Traced,
+        value: Value,
+        rules: ResultRules,
+    ) -> Result<Reading, ToolError> {
         self.read_json(traced, value.to_string(), value, rules).await
     }
 

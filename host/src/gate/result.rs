@@ -134,7 +134,10 @@ impl Inner {
                     return ToolError { message, details: Some(details), ..error };
                 }
             };
-            all.push(found);
+            // Details that only repeat the message are told once.
+            if is_message || more {
+                all.push(found);
+            }
             match value {
                 Value::String(text) if is_message => error.message = text,
                 value => error.details = Some(value),

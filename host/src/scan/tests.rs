@@ -52,7 +52,7 @@ fn what_is_cut_out_leaves_the_rest_as_it_was() {
     let text = Value::from(format!("Prices are stable.\n\n{PLANTED_TEXT}"));
     assert_eq!(
         scan(&text).without(&text, true, true).unwrap(),
-        "Prices are stable.\n\n[redacted instructions]"
+        "Prices are stable.\n\nAssistant: [redacted instructions]"
     );
 }
 

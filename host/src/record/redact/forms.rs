@@ -79,10 +79,13 @@ const TOLD_BY: usize = 256;
 
 /// The secrets in a text that stands under a name: all of it, if the name says so.
 pub(crate) fn secrets_under(name: Name, text: &str) -> Vec<Secret> {
-    if name.hides(text) {
-        return vec![Secret { kind: name.kind(), start: 0, end: text.len() }];
+    let secrets = secrets_in(text);
+    match secrets[..] {
+        _ if !name.hides(text) => secrets,
+        // Its own form says more than the name.
+        [Secret { start: 0, end, .. }] if end == text.len() => secrets,
+        _ => vec![Secret { kind: name.kind(), start: 0, end: text.len() }],
     }
-    secrets_in(text)
 }
 
 /// The secrets in a text, in order and apart from each other.
