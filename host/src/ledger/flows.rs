@@ -202,12 +202,10 @@ impl Flows {
                         word.hash(&mut hasher);
                         let run = hasher.finish();
                         let Some(mark) = self.marks.get(&run) else { continue };
-                        if self.known.contains(&run) || !seen.insert(run) {
-                            continue;
-                        }
                         let seen_only = mark.holds == Holds::Secret && !mark.stated;
-                        if seen_only && token && self.is_of(mark.from, server) {
-                            // A token goes back, as a token, to the server that gave it.
+                        // A token goes back, as a token, to the server that gave it. Anywhere else it counts.
+                        let returned = seen_only && token && self.is_of(mark.from, server);
+                        if returned || self.known.contains(&run) || !seen.insert(run) {
                             continue;
                         }
                         let mut count = |holds, stated| {
