@@ -117,7 +117,9 @@ impl ResultLabel {
     pub(crate) fn each_text(&mut self, mut change: impl FnMut(&mut String)) {
         for planted in &mut self.instructions {
             change(&mut planted.path);
-            planted.text.as_mut().map(&mut change);
+            if let Some(text) = &mut planted.text {
+                change(text);
+            }
         }
         self.secrets.iter_mut().for_each(|secret| change(&mut secret.path));
     }
