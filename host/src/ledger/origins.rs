@@ -91,7 +91,7 @@ impl Ledger {
                 format!("{}: not a domain that the rules name", leaf.key),
             )
         }));
-        out.extend(evidence.leaves.iter().filter_map(|leaf| self.from_planted(leaf)));
+        out.extend(evidence.leaves.iter().filter_map(|leaf| self.beside_orders(leaf)));
         out.extend(self.flows(evidence, subject));
         if self.incomplete() {
             out.push(Finding::new(
@@ -137,7 +137,7 @@ impl Ledger {
     }
 
     /// Whether a value came out of a result in which somebody planted orders, and is nobody's own.
-    fn from_planted(&self, leaf: &Leaf) -> Option<Finding> {
+    fn beside_orders(&self, leaf: &Leaf) -> Option<Finding> {
         let foreign = |piece: &&Piece| matches!(piece.origin, Origin::Field | Origin::Prose | Origin::Order);
         let places = leaf.pieces.iter().filter(foreign).flat_map(|piece| [piece.order_place, piece.place]);
         let entry =
