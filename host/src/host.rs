@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::approval::{Approver, Sealer};
 use crate::conclude::{self, Preparation};
 use crate::config::{Config, Profile, profiles};
-use crate::gate::{Gate, GateParts, Grants, Observer};
+use crate::gate::{Gate, GateParts, Grants, Observer, Results};
 use crate::guard::{Guard, WorkerGuard};
 use crate::pins::Pins;
 use crate::policy::{Agent, Policy};
@@ -74,6 +74,7 @@ struct Settings {
 struct Conditions {
     grants: Grants,
     limits: Limits,
+    results: Results,
     approver: Arc<dyn Approver>,
     policy: Policy,
 }
@@ -277,6 +278,7 @@ impl Host {
             stop: stop.clone(),
             grants: conditions.grants.clone(),
             limits: limits.clone(),
+            results: conditions.results.clone(),
             agent: self.settings.agent.clone(),
             profile: profile.map(str::to_owned),
             policy: conditions.policy.clone(),

@@ -92,6 +92,10 @@ pub struct CallReport {
     pub reasons: Vec<Reason>,
     /// What the guard said, if it was asked.
     pub scores: Option<Scores>,
+    /// What was found in the result, and what became of it. Without the words that were found: a model may
+    /// read this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result_label: Option<crate::scan::ResultLabel>,
     /// From the call to its answer, waiting for people included.
     pub ms: f64,
 }

@@ -28,7 +28,8 @@ pub enum ToolErrorCode {
     UnknownTool,
     /// The run's allowlist does not contain the tool.
     NotGranted,
-    /// The guard or a rule refused the call.
+    /// The guard or a rule refused the call; or, with `details.kind` `result-withheld`, the call was made and its
+    /// result is not passed on.
     Blocked,
     /// A person refused the call.
     ApprovalDenied,

@@ -7,8 +7,8 @@ use super::exit::Exit;
 use super::options::ConfigOptions;
 use super::print::println;
 use super::show;
-use crate::config::Profile;
 use crate::config::units::{show_bytes, show_duration};
+use crate::config::{Profile, ResultRules};
 use crate::sandbox::Limits;
 use crate::{Config, Error, Result};
 
@@ -34,6 +34,8 @@ struct Row {
     approvals: &'static str,
     policies: Vec<String>,
     limits: Limits,
+    /// Of servers that say nothing else.
+    results: ResultRules,
 }
 
 pub(super) fn run(options: Options) -> Result<Exit> {
@@ -79,6 +81,7 @@ fn row(config: &Config, name: Option<&str>, profile: &Profile) -> Result<Row> {
         packages: profile.packages.clone(),
         approvals: config.approvals.mode.narrowed(profile.approvals).name(),
         policies,
+        results: config.results.rules(None, Some(&profile.results), &limits),
         limits,
     })
 }
@@ -87,7 +90,7 @@ fn as_json(row: &Row) -> Value {
     json!({
         "name": row.name, "description": row.description, "granted": row.tools, "tools": row.within,
         "inputs": row.mounts, "languages": row.languages, "packages": row.packages,
-        "approvals": row.approvals, "policies": row.policies, "limits": row.limits,
+        "approvals": row.approvals, "policies": row.policies, "limits": row.limits, "results": row.results,
     })
 }
 

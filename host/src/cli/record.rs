@@ -12,6 +12,7 @@ use super::options::RecordOptions;
 use super::{show, verify};
 use crate::Result;
 use crate::record;
+use crate::visible::visible;
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
@@ -99,6 +100,7 @@ fn show_record(read: &record::Read) {
             }
             println!();
             show::report(&closing.report, false);
+            read.journal.iter().for_each(show_planted);
         }
         None => {
             println!("\nthe run never came to its end; what the journal has:");
@@ -108,6 +110,18 @@ fn show_record(read: &record::Read) {
                 }
             }
         }
+    }
+}
+
+/// The words of what was planted: a person reads this, and sees what a script or a model would not be told.
+fn show_planted(entry: &record::Entry) {
+    let record::Entry::Outcome(record::Outcome { call, result_label: Some(label), .. }) = entry else {
+        return;
+    };
+    for planted in &label.instructions {
+        let place = if planted.path.is_empty() { String::new() } else { format!(" at {}", planted.path) };
+        let text = planted.text.as_deref().map(visible).unwrap_or_default();
+        println!("  call {call}, orders{place} (strength {}): {}", planted.strength, show::one_line(&text));
     }
 }
 

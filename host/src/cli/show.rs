@@ -75,6 +75,11 @@ pub(super) fn report(report: &Report, records: bool) {
     if !report.calls.is_empty() {
         eprintln!("\n{}", calls(&report.calls));
     }
+    for call in &report.calls {
+        if let Some(label) = &call.result_label {
+            note(&format!("the result of {} has {}", one_line(&call.tool), label.describe()));
+        }
+    }
     if !report.artifacts.is_empty() {
         eprintln!("\n{}", "artifacts proposed".bold());
         for artifact in &report.artifacts {

@@ -3,6 +3,7 @@
 
 mod policy;
 pub(crate) mod profiles;
+mod results;
 pub mod units;
 
 use std::collections::BTreeMap;
@@ -23,6 +24,7 @@ use crate::{Error, Result};
 
 pub use policy::PolicyConfig;
 pub use profiles::{LanguageName, Profile};
+pub use results::{OnFound, ResultRules, ResultsConfig};
 
 /// The name that is looked for in the current folder.
 pub const FILE_NAME: &str = "postern.toml";
@@ -39,6 +41,8 @@ pub struct Config {
     pub allow_tools: Vec<String>,
     /// What one run may use.
     pub limits: Limits,
+    /// What becomes of results in which something is found.
+    pub results: ResultsConfig,
     /// The guard model.
     pub guard: GuardConfig,
     /// Asking people.
@@ -142,6 +146,11 @@ impl Config {
                     "profiles.{name}: limits.{limit} is above that of [limits]; a profile can only be stricter"
                 )));
             }
+            if let Some(key) = profile.results.laxer(&config.results) {
+                return Err(fault(format!(
+                    "profiles.{name}: results.{key} is laxer than that of [results]; a profile can only be stricter"
+                )));
+            }
         }
         Ok(config)
     }
@@ -183,6 +192,11 @@ impl Config {
     pub fn validate(&self) -> Result<()> {
         self.limits.validate().map_err(|e| Error::Setting(format!("limits: {e}")))?;
         self.guard.thresholds.validate().map_err(|e| Error::Setting(format!("guard.thresholds: {e}")))?;
+        self.results.validate(&self.limits).map_err(Error::Setting)?;
+        for (name, server) in &self.servers {
+            let fits = server.results.validate(&self.limits);
+            fits.map_err(|e| Error::Setting(format!("servers.{name}.{e}")))?;
+        }
         for (name, profile) in &self.profiles {
             profile.validate(&self.limits).map_err(|e| Error::Setting(format!("profiles.{name}: {e}")))?;
         }
@@ -317,6 +331,13 @@ mod tests {
             ("[profiles.a]\ntool = []", "line 2"),
             ("[profiles.a.limits]\nwall_tiem = \"1s\"", "wall_tiem"),
             ("[profiles.a.limits]\nmax_calls = 1000", "max_calls"),
+            ("[results]\nsecret = \"pass\"", "`secrets`"),
+            ("[results]\nsecrets = \"deny\"", "line 2"),
+            ("[results]\nmax_bytes = \"1GiB\"", "limits.max_result_bytes"),
+            ("[servers.a]\ncommand = \"x\"\n[servers.a.results]\nsecret = \"pass\"", "`secrets`"),
+            ("[servers.a]\ncommand = \"x\"\nresults.max_bytes = \"1GiB\"", "servers.a.results.max_bytes"),
+            ("[results]\nsecrets = \"block\"\n[profiles.a.results]\nsecrets = \"pass\"", "laxer"),
+            ("[profiles.a.results]\nsecrets = \"no\"", "line 2"),
             ("x", "line 1"),
         ] {
             let error = read(text).unwrap_err();

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::ResultsConfig;
 use super::policy::{read_now, source};
 use crate::approval::ApprovalMode;
 use crate::gate::Pattern;
@@ -27,6 +28,8 @@ pub struct Profile {
     pub tools: Option<Vec<String>>,
     /// Keys of `[limits]`, each at most what stands there.
     pub limits: toml::Table,
+    /// What becomes of results in which something is found, where that is stricter than without it.
+    pub results: ResultsConfig,
     /// What becomes of calls that a person has to decide; None: as `[approvals]` says. Where nobody is
     /// asked without the profile, nobody is asked with it.
     pub approvals: Option<ApprovalMode>,
@@ -112,6 +115,7 @@ impl Profile {
     pub(super) fn validate(&self, base: &Limits) -> Result<(), String> {
         let own = self.own_limits(base)?;
         own.validate().map_err(|e| format!("limits: {e}"))?;
+        self.results.validate(base)?;
         self.patterns().map_err(|e| format!("tools: {e}"))?;
         Ok(())
     }

@@ -14,6 +14,7 @@ use super::{Inner, strict_json};
 use crate::record::{self, Entry, Timings};
 use crate::report::{CallReport, ms};
 use crate::sandbox::Answer;
+use crate::scan::ResultLabel;
 use crate::{ToolError, ToolErrorCode};
 
 /// The most of arguments that are no JSON object that is written down.
@@ -34,6 +35,8 @@ pub(super) struct Attempt<'a> {
     pub(super) definition: Option<String>,
     pub(super) dispatched: bool,
     pub(super) beside: Vec<Value>,
+    /// What was found in the result.
+    pub(super) label: Option<ResultLabel>,
     timings: Timings,
 }
 
@@ -73,6 +76,7 @@ impl<'a> Attempt<'a> {
             definition: None,
             dispatched: false,
             beside: Vec::new(),
+            label: None,
             timings: Timings::default(),
         };
         let Some(record) = &inner.parts.record else { return Ok(attempt) };
@@ -131,6 +135,7 @@ impl<'a> Attempt<'a> {
     pub(super) fn end(mut self, answer: Answer) -> Answer {
         if let Err(error) = &answer
             && refused_by_the_gate(error.code)
+            && !self.dispatched
         {
             self.verdict = Verdict::Block;
         }
@@ -154,6 +159,7 @@ impl<'a> Attempt<'a> {
             code: code.map(|code| code.as_str().to_owned()),
             reasons: self.reasons.clone(),
             scores: self.scores.clone(),
+            result_label: self.label.clone().map(ResultLabel::without_texts),
             ms: self.timings.total_ms,
         };
         if let Some(record) = &self.inner.parts.record {
@@ -169,6 +175,7 @@ impl<'a> Attempt<'a> {
                 result_sha256: result.map(|text| crate::sandbox::hex(&Sha256::digest(text.as_bytes()))),
                 result_bytes: result.map(|text| text.len() as u64),
                 beside: std::mem::take(&mut self.beside),
+                result_label: self.label.take(),
                 timings: self.timings,
             };
             // The call is over; that its end could not be written must not hide its answer.
@@ -184,7 +191,7 @@ impl<'a> Attempt<'a> {
     }
 }
 
-/// Whether this is the gate's own no: whichever step said it, the verdict shows it. An ask that was
+/// Whether this is the gate's own no to the call: whichever step said it, the verdict shows it. An ask that was
 /// not approved stays an ask; a server that cannot be reached is no verdict at all.
 fn refused_by_the_gate(code: ToolErrorCode) -> bool {
     match code {

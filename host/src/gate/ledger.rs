@@ -8,12 +8,15 @@ use postern_check::evidence::Evidence;
 use postern_check::{Action, Check, Facts};
 use serde_json::{Map, Value};
 
+use super::result::{Given, decide, look};
 use super::{GateParts, Inner};
+use crate::config::ResultRules;
 use crate::constraints::{ConstraintCall, Reserved};
 use crate::facts::{facts, flags_definition};
-use crate::ledger::{Acts, INPUT_LABELS, Labelled, Ledger, Provenance, Subject, inputs, label};
+use crate::ledger::{Acts, INPUT_LABELS, Labelled, Ledger, Prepared, Provenance, Subject, inputs, label};
 use crate::pins::Pin;
 use crate::policy::{CallFacts, Finding, Sink};
+use crate::scan::Found;
 use crate::upstream::{ServerConfig, ToolDefinition};
 use crate::{ToolError, ToolErrorCode};
 
@@ -39,6 +42,17 @@ impl Traced {
     }
 }
 
+/// What a call gave, read.
+pub(super) struct Reading {
+    pub(super) value: Value,
+    /// The value as JSON.
+    pub(super) json: String,
+    pub(super) prepared: Prepared,
+    pub(super) found: Found,
+    /// What the script gets of it.
+    pub(super) given: Given,
+}
+
 impl Inner {
     /// What has come into the run. A run that makes no call never has one.
     fn shared_ledger(&self) -> &Arc<Mutex<Ledger>> {
@@ -62,7 +76,7 @@ impl Inner {
         let mut findings = self.known_of(definition)?;
         let action =
             Action { tool: format!("{}.{}", definition.server, definition.name), args: arguments.clone() };
-        let evidence = self.evidence(definition, &action).await?;
+        let evidence = self.evidence(definition, &action).await;
         let ledger = self.ledger();
 
         // Tools of this very process have no configuration: whoever put them there trusts them.
@@ -74,7 +88,12 @@ impl Inner {
         let acts = Acts::of(definition, trusted);
         let outside = acts.outside || labelled.labels.sink == Sink::Public;
 
-        let subject = Subject { labels: labelled.labels, sink_stated: labelled.sink_stated, outside };
+        let subject = Subject {
+            server: &definition.server,
+            labels: labelled.labels,
+            sink_stated: labelled.sink_stated,
+            outside,
+        };
         findings.extend(ledger.findings(&evidence, subject));
         findings.extend(facts(definition, arguments, &self.parts.intent));
         if acts.contradicted {
@@ -109,27 +128,17 @@ impl Inner {
         Ok(Traced { facts, labelled, asked: ledger.asked(&evidence), check, reserved: None })
     }
 
-    /// Where the values came from. What nobody has read yet is read now.
-    async fn evidence(&self, definition: &ToolDefinition, action: &Action) -> Result<Evidence, ToolError> {
+    /// Where the values came from.
+    async fn evidence(&self, definition: &ToolDefinition, action: &Action) -> Evidence {
         self.read_inputs().await;
-        let unread = self.ledger().unread();
-        let mut evidence = if unread > LONG {
-            let (ledger, action) = (Arc::clone(self.shared_ledger()), action.clone());
-            let read = move || ledger.lock().unwrap_or_else(PoisonError::into_inner).evidence(&action);
-            tokio::task::spawn_blocking(read).await.map_err(|_| {
-                let message = format!("{}: the origins of its values cannot be found out", definition.id());
-                ToolError::new(ToolErrorCode::Blocked, message)
-            })?
-        } else {
-            self.ledger().evidence(action)
-        };
+        let mut evidence = self.ledger().evidence(action);
         let config = self.parts.upstreams.config(&definition.server);
         let named = authority_names(definition, config);
         for leaf in &mut evidence.leaves {
             let name = leaf.path.split('/').nth(1).unwrap_or_default();
             leaf.authority |= named.contains(name);
         }
-        Ok(evidence)
+        evidence
     }
 
     /// The files that the user handed over are read when the first call is made: values of them are the
@@ -140,11 +149,13 @@ impl Inner {
             return;
         }
         // One that cannot be read is known by none of its values, which is the strict side.
-        let Ok(texts) = tokio::task::spawn_blocking(move || inputs::read(&inputs)).await else { return };
+        let prepare = move || -> Vec<Prepared> {
+            let texts = inputs::read(&inputs).into_iter();
+            texts.map(|(place, text)| Prepared::input(&place, &text, INPUT_LABELS)).collect()
+        };
+        let Ok(prepared) = tokio::task::spawn_blocking(prepare).await else { return };
         let mut ledger = self.ledger();
-        for (place, text) in texts {
-            ledger.add_input(&place, &text, INPUT_LABELS);
-        }
+        prepared.into_iter().for_each(|input| ledger.add(input));
     }
 
     /// What is known of a tool itself: whether it is what it was when it was pinned, and what its words
@@ -194,16 +205,56 @@ impl Inner {
         }
     }
 
-    /// Notes what a call gave, also when that is an error with the server's words in it.
-    pub(super) fn note(&self, traced: &Traced, value: &Value) {
-        let from = Provenance {
-            server: &traced.facts.server,
-            tool: &traced.facts.tool,
-            labels: traced.labelled.labels,
-            stated: traced.labelled.holds_stated,
-            asked: traced.asked,
+    /// Reads what a call gave: makes it ready for the ledger, and says what is in it. Gives the value back, and
+    /// its JSON.
+    pub(super) async fn read(
+        &self,
+        traced: &Traced,
+        value: Value,
+        rules: ResultRules,
+    ) -> Result<Reading, ToolError> {
+        self.read_json(traced, value.to_string(), value, rules).await
+    }
+
+    /// The same for a value whose JSON is there already.
+    pub(super) async fn read_json(
+        &self,
+        traced: &Traced,
+        json: String,
+        value: Value,
+        rules: ResultRules,
+    ) -> Result<Reading, ToolError> {
+        let (server, tool) = (traced.facts.server.clone(), traced.facts.tool.clone());
+        let (labelled, asked) = (traced.labelled, traced.asked);
+        let size = json.len();
+        let read = move || {
+            let from = Provenance {
+                server: &server,
+                tool: &tool,
+                labels: labelled.labels,
+                stated: labelled.holds_stated,
+                asked,
+            };
+            let (prepared, found) = Prepared::result(&from, &value, &json, look(rules));
+            let given = decide(&found, &value, rules);
+            Reading { value, json, prepared, found, given }
         };
-        self.ledger().add_result(&from, value);
+        if size <= LONG {
+            return Ok(read());
+        }
+        tokio::task::spawn_blocking(read).await.map_err(|_| {
+            // What cannot be read is not passed on: nobody would know where its values came from.
+            let message = format!(
+                "{}/{}: the call was made, and its result cannot be looked through",
+                traced.facts.server, traced.facts.tool
+            );
+            ToolError::new(ToolErrorCode::Upstream, message)
+        })
+    }
+
+    /// Notes what was read.
+    pub(super) fn note(&self, prepared: Prepared) {
+        self.ledger().add(prepared);
     }
 }
 

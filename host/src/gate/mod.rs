@@ -10,7 +10,7 @@
 //! 7. `guard`: what the model says, and what the policy makes of it
 //! 8. `approval`: what a person says, when the verdict so far is ask; then steps 5 and 6 again
 //! 9. `dispatch`: the call itself, with a deadline
-//! 10. `result`: what the script gets to see, and what the ledger keeps of it
+//! 10. `result`: what is in the result, what the script gets to see, and what the ledger keeps of it
 
 mod approve;
 mod attempt;
@@ -55,6 +55,7 @@ use denials::Denials;
 pub(crate) use discover::{definition, rank};
 pub use grant::{Grants, Pattern};
 use ledger::Traced;
+pub use result::Results;
 
 /// Is told of every call when it has its answer.
 pub type Observer = Arc<dyn Fn(&CallReport) + Send + Sync>;
@@ -87,6 +88,8 @@ pub struct GateParts {
     pub grants: Grants,
     /// The run's limits.
     pub limits: Limits,
+    /// What becomes of results in which something is found.
+    pub results: Results,
     /// When scores mean asking and blocking.
     pub thresholds: Thresholds,
     /// The model. None: the embedder has decided to run without one.
@@ -208,7 +211,10 @@ impl Inner {
             Ok(()) => self.steps(&mut attempt, &tool, &arguments).await,
             Err(over) => Err(over),
         };
-        if let Err(error) = &passed {
+        // What is withheld after the call was made is no refusal of the call.
+        if let Err(error) = &passed
+            && !attempt.dispatched
+        {
             self.denials.count(&tool, error);
         }
         attempt.end(passed)
@@ -231,12 +237,8 @@ impl Inner {
         }
         let answer = self.dispatch(attempt, &call).await;
         match answer {
-            Ok(result) => self.result(attempt, &call, &traced, result),
-            Err(error) => {
-                // What a server says of its failure is as much its word as a result is.
-                self.note(&traced, &Value::String(error.message.clone()));
-                Err(error)
-            }
+            Ok(result) => self.result(attempt, &call, &traced, result).await,
+            Err(error) => Err(self.failure(attempt, &traced, error).await),
         }
     }
 

@@ -10,7 +10,7 @@ use crate::approval::{
     ApprovalMode, Approver, Asked, DeniesAll, NobodyApproves, Queue, QueueApprover, Sealer, TerminalApprover,
 };
 use crate::config::{Config, Profile};
-use crate::gate::Pattern;
+use crate::gate::{Pattern, Results};
 use crate::guard::Guard;
 use crate::pins::Pins;
 use crate::policy::{Known, Policy};
@@ -119,6 +119,7 @@ impl HostBuilder {
         let plain = Conditions {
             grants,
             limits: self.config.limits.clone(),
+            results: Results { all: self.config.results.clone(), ..Results::default() },
             approver: approvers.of(None)?,
             policy: self.config.compile_policy(None, &known)?,
         };
@@ -207,6 +208,7 @@ impl Conditions {
             Some(patterns) => self.grants.clone().within(patterns),
             None => self.grants.clone(),
         };
-        Ok(Self { grants, limits, approver, policy })
+        let results = Results { profile: profile.results.clone(), ..self.results.clone() };
+        Ok(Self { grants, limits, results, approver, policy })
     }
 }

@@ -4,7 +4,7 @@
 //! One word in common says little: what counts is added up. A value that nobody makes up (an address, a
 //! long number, a key) is enough by itself, as are two values, or some words in a row.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use postern_check::evidence::{Evidence, decode, fold};
@@ -37,10 +37,97 @@ pub(super) struct Flow {
     /// Whose, as `server/tool`.
     pub(super) from: String,
     pub(super) holds: Holds,
-    /// The configuration labels it so.
+    /// The configuration labels it so; else it was inferred, or seen in the data.
     pub(super) stated: bool,
     /// JSON pointer of the argument that has most of it.
     pub(super) path: String,
+}
+
+/// What one result adds to [`Flows`]. Made without them, for that is what takes time.
+#[derive(Debug, Default)]
+pub(super) struct Marks {
+    found: Vec<(u64, u8, Holds)>,
+    /// What is no secret.
+    known: Vec<u64>,
+}
+
+impl Marks {
+    /// Of the leaves of a value.
+    pub(super) fn of(holds: Holds, value: &Value, secrets: &[String]) -> Self {
+        let mut marks = Self::of_secrets(secrets);
+        let mut leaves = Vec::new();
+        collect(value, &mut leaves);
+        // The same word in row after row is a state, a kind, a currency: no value of anybody's.
+        let mut often: HashMap<&str, u32> = HashMap::new();
+        leaves.iter().for_each(|leaf| *often.entry(leaf.as_str()).or_default() += 1);
+        for leaf in &leaves {
+            if often[leaf.as_str()] < 3 || leaf.len() > 40 {
+                marks.leaf(holds, leaf);
+            }
+        }
+        marks.settled()
+    }
+
+    /// Of a text: each of its lines, and of a line `name: value` the value.
+    pub(super) fn of_text(holds: Holds, text: &str, secrets: &[String]) -> Self {
+        let mut marks = Self::of_secrets(secrets);
+        for line in text.lines() {
+            let value = line.split_once(": ").map_or(line, |(_, value)| value);
+            marks.leaf(holds, value);
+        }
+        marks.settled()
+    }
+
+    /// Of the secrets alone.
+    pub(super) fn of_secrets(secrets: &[String]) -> Self {
+        let mut marks = Self::default();
+        for secret in secrets {
+            let words = words(secret);
+            if nobody_says(secret, &words) {
+                match words.len() {
+                    n if n <= VALUE_WORDS => marks.add(&words, ENOUGH as u8, Holds::Secret),
+                    _ => marks.text(&words, Holds::Secret),
+                }
+            }
+        }
+        marks
+    }
+
+    /// A secret does not become public because it lies where anybody can read it.
+    fn settled(mut self) -> Self {
+        let secret: HashSet<u64> =
+            self.found.iter().filter(|(_, _, holds)| *holds == Holds::Secret).map(|(run, ..)| *run).collect();
+        self.known.retain(|run| !secret.contains(run));
+        self
+    }
+
+    fn leaf(&mut self, holds: Holds, leaf: &str) {
+        if holds == Holds::Public {
+            self.known.extend(known(leaf));
+            return;
+        }
+        let words = words(leaf);
+        match words.len() {
+            0 => {}
+            n if n <= VALUE_WORDS => self.add(&words, weight(leaf, &words, holds), holds),
+            _ => self.text(&words, holds),
+        }
+    }
+
+    fn text(&mut self, words: &[String], holds: Holds) {
+        for run in words.windows(RUN) {
+            self.add(run, 2, holds);
+        }
+        for word in words.iter().filter(|word| is_code(word)) {
+            self.add(std::slice::from_ref(word), ENOUGH as u8, holds);
+        }
+    }
+
+    fn add(&mut self, run: &[String], weight: u8, holds: Holds) {
+        if weight > 0 {
+            self.found.push((hash(run), weight, holds));
+        }
+    }
 }
 
 /// Everything private or secret that the run has seen, as hashes.
@@ -57,14 +144,14 @@ pub(super) struct Flows {
 impl Flows {
     /// The user wrote this, or it is public.
     pub(super) fn is_known(&mut self, text: &str) {
-        let words = words(text);
-        for start in 0..words.len() {
-            for run in
-                words[start..].iter().enumerate().take(VALUE_WORDS).map(|(n, _)| &words[start..=start + n])
-            {
-                if self.known.len() < MOST {
-                    self.known.insert(hash(run));
-                }
+        let hashes = known(text);
+        self.know(hashes);
+    }
+
+    fn know(&mut self, hashes: Vec<u64>) {
+        for hash in hashes {
+            if self.known.len() < MOST {
+                self.known.insert(hash);
             }
         }
     }
@@ -74,27 +161,20 @@ impl Flows {
         self.overflowed
     }
 
-    /// Remembers the leaves of a value.
-    pub(super) fn add(&mut self, from: &str, holds: Holds, stated: bool, value: &Value) {
+    /// Remembers what was read. `stated` is what holds for its label; that of secrets is always seen, not said.
+    pub(super) fn add(&mut self, from: &str, label: Holds, stated: bool, marks: Marks) {
         let from = self.source(from);
-        let mut leaves = Vec::new();
-        collect(value, &mut leaves);
-        // The same word in row after row is a state, a kind, a currency: no value of anybody's.
-        let mut often: HashMap<&str, u32> = HashMap::new();
-        leaves.iter().for_each(|leaf| *often.entry(leaf.as_str()).or_default() += 1);
-        for leaf in &leaves {
-            if often[leaf.as_str()] < 3 || leaf.len() > 40 {
-                self.add_leaf(from, holds, stated, leaf);
+        self.know(marks.known);
+        for (run, weight, holds) in marks.found {
+            if self.marks.len() >= MOST {
+                self.overflowed = self.overflowed.max(Some(holds));
+                continue;
             }
-        }
-    }
-
-    /// Remembers a text: each of its lines, and of a line `name: value` the value.
-    pub(super) fn add_text(&mut self, from: &str, holds: Holds, stated: bool, text: &str) {
-        let from = self.source(from);
-        for line in text.lines() {
-            let value = line.split_once(": ").map_or(line, |(_, value)| value);
-            self.add_leaf(from, holds, stated, value);
+            let mark = Mark { from, weight, holds, stated: stated && holds == label };
+            let kept = self.marks.entry(run).or_insert(mark);
+            if (kept.holds, kept.stated) < (mark.holds, mark.stated) {
+                *kept = mark;
+            }
         }
     }
 
@@ -106,55 +186,12 @@ impl Flows {
         u32::try_from(place).unwrap_or_else(|_| unreachable!("there are fewer tools than that"))
     }
 
-    fn add_leaf(&mut self, from: u32, holds: Holds, stated: bool, leaf: &str) {
-        if holds == Holds::Public {
-            self.is_known(leaf);
-            return;
-        }
-        let words = words(leaf);
-        match words.len() {
-            0 => {}
-            n if n <= VALUE_WORDS => {
-                let weight = weight(leaf, &words, holds);
-                self.mark(&words, weight, from, holds, stated);
-            }
-            _ => {
-                for run in words.windows(RUN) {
-                    self.mark(run, 2, from, holds, stated);
-                }
-                for word in words.iter().filter(|word| is_code(word)) {
-                    self.mark(std::slice::from_ref(word), ENOUGH as u8, from, holds, stated);
-                }
-            }
-        }
-    }
-
-    fn mark(&mut self, run: &[String], weight: u8, from: u32, holds: Holds, stated: bool) {
-        if weight == 0 {
-            return;
-        }
-        if self.marks.len() >= MOST {
-            self.overflowed = self.overflowed.max(Some(holds));
-            return;
-        }
-        let mark = Mark { from, weight, holds, stated };
-        let kept = self.marks.entry(hash(run)).or_insert(mark);
-        if (kept.holds, kept.stated) < (holds, stated) {
-            *kept = mark;
-        }
-    }
-
-    /// The private or secret data in a call, the strictest first: one flow per result.
-    pub(super) fn of(&self, evidence: &Evidence) -> Vec<Flow> {
-        struct Sum {
-            weight: u32,
-            holds: Holds,
-            stated: bool,
-            by_path: HashMap<String, u32>,
-        }
-        let mut sums: HashMap<u32, Sum> = HashMap::new();
+    /// The private or secret data in a call of a tool of `server`, the strictest first.
+    pub(super) fn of(&self, evidence: &Evidence, server: &str) -> Vec<Flow> {
+        let mut sums: BTreeMap<(u32, Holds, bool), Sum> = BTreeMap::new();
         let mut seen = HashSet::new();
         for leaf in &evidence.leaves {
+            let token = crate::record::name(&leaf.key) != crate::record::Name::Plain;
             let texts =
                 std::iter::once(leaf.value.as_str()).chain(leaf.decoded.iter().map(|d| d.text.as_str()));
             for text in texts {
@@ -165,17 +202,22 @@ impl Flows {
                         word.hash(&mut hasher);
                         let run = hasher.finish();
                         let Some(mark) = self.marks.get(&run) else { continue };
-                        if self.known.contains(&run) || !seen.insert(run) {
+                        let seen_only = mark.holds == Holds::Secret && !mark.stated;
+                        // A token goes back, as a token, to the server that gave it. Anywhere else it counts.
+                        let returned = seen_only && token && self.is_of(mark.from, server);
+                        if returned || self.known.contains(&run) || !seen.insert(run) {
                             continue;
                         }
-                        let sum = sums.entry(mark.from).or_insert_with(|| Sum {
-                            weight: 0,
-                            holds: mark.holds,
-                            stated: mark.stated,
-                            by_path: HashMap::new(),
-                        });
-                        sum.weight += u32::from(mark.weight);
-                        *sum.by_path.entry(leaf.path.clone()).or_default() += u32::from(mark.weight);
+                        let mut count = |holds, stated| {
+                            let sum = sums.entry((mark.from, holds, stated)).or_default();
+                            sum.weight += u32::from(mark.weight);
+                            *sum.by_path.entry(leaf.path.clone()).or_default() += u32::from(mark.weight);
+                        };
+                        count(mark.holds, mark.stated);
+                        // What is secret is private too, beside what else of the result is there.
+                        if seen_only {
+                            count(Holds::Private, false);
+                        }
                     }
                 }
             }
@@ -183,10 +225,10 @@ impl Flows {
         let mut flows: Vec<Flow> = sums
             .into_iter()
             .filter(|(_, sum)| sum.weight >= ENOUGH)
-            .map(|(from, sum)| Flow {
+            .map(|((from, holds, stated), sum)| Flow {
                 from: self.sources[from as usize].clone(),
-                holds: sum.holds,
-                stated: sum.stated,
+                holds,
+                stated,
                 path: sum
                     .by_path
                     .into_iter()
@@ -198,6 +240,30 @@ impl Flows {
         flows.sort_by_key(|flow| (std::cmp::Reverse((flow.holds, flow.stated)), flow.from.clone()));
         flows
     }
+
+    fn is_of(&self, from: u32, server: &str) -> bool {
+        self.sources[from as usize].split_once('/').is_some_and(|(of, _)| of == server)
+    }
+}
+
+/// How much of one source is in a call.
+#[derive(Default)]
+struct Sum {
+    weight: u32,
+    by_path: HashMap<String, u32>,
+}
+
+/// Hashes of everything that is known with this text.
+fn known(text: &str) -> Vec<u64> {
+    let words = words(text);
+    let runs = |start: usize| (1..=VALUE_WORDS.min(words.len() - start)).map(move |n| (start, n));
+    (0..words.len()).flat_map(runs).map(|(start, n)| hash(&words[start..start + n])).collect()
+}
+
+/// A secret that cannot be in a text by chance: no plain word that somebody took for a password.
+fn nobody_says(secret: &str, words: &[String]) -> bool {
+    let letters: usize = words.iter().map(String::len).sum();
+    letters >= 6 && (words.len() > 1 || letters >= 16 || secret.bytes().any(|byte| byte.is_ascii_digit()))
 }
 
 /// What a short value is worth: whether anybody would come by it without having read it.

@@ -20,9 +20,9 @@ pub struct LabelConfig {
     pub holds: Option<Holds>,
     /// Names of places on the user's own side (channels, repositories, mail domains, folders), with `*`
     /// and `?`. A call to nowhere else is no public sink; what a call to one of them returns is private.
-    pub inside: Vec<String>,
+    pub inside: Places,
     /// The same for single tools, by a pattern of their names; the longest pattern that fits counts.
-    pub tools: BTreeMap<String, ToolLabelConfig>,
+    pub tools: ToolLabels,
 }
 
 /// `labels.tools.NAME` of a server. What it does not say, the server's labels say.
@@ -34,9 +34,43 @@ pub struct ToolLabelConfig {
     /// Who may see what it returns.
     pub holds: Option<Holds>,
     /// As [`LabelConfig::inside`].
-    pub inside: Vec<String>,
+    pub inside: Places,
     /// Arguments that decide whom or what a call reaches, beside those that are named so.
     pub authority: Vec<String>,
+}
+
+/// Names of places, with `*` and `?`; capitals do not count. Made ready when they are read, for every call is held
+/// against them.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(from = "Vec<String>")]
+pub struct Places(Vec<WildMatch>);
+
+impl From<Vec<String>> for Places {
+    fn from(patterns: Vec<String>) -> Self {
+        Self(patterns.iter().map(|pattern| WildMatch::new_case_insensitive(pattern)).collect())
+    }
+}
+
+impl Places {
+    fn hold(&self, name: &str) -> bool {
+        self.0.iter().any(|pattern| pattern.matches(name))
+    }
+}
+
+/// Labels of tools by patterns of their names, made ready when they are read.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(from = "BTreeMap<String, ToolLabelConfig>")]
+pub struct ToolLabels(
+    /// The longest pattern first.
+    Vec<(WildMatch, ToolLabelConfig)>,
+);
+
+impl From<BTreeMap<String, ToolLabelConfig>> for ToolLabels {
+    fn from(tools: BTreeMap<String, ToolLabelConfig>) -> Self {
+        let mut tools: Vec<(String, ToolLabelConfig)> = tools.into_iter().rev().collect();
+        tools.sort_by_key(|(pattern, _)| std::cmp::Reverse(pattern.len()));
+        Self(tools.into_iter().map(|(pattern, config)| (WildMatch::new(&pattern), config)).collect())
+    }
 }
 
 /// The labels of one call.
@@ -52,8 +86,7 @@ pub(crate) struct Labelled {
 impl LabelConfig {
     /// What is said of one tool.
     pub(crate) fn tool(&self, name: &str) -> Option<&ToolLabelConfig> {
-        let fits = self.tools.iter().filter(|(pattern, _)| WildMatch::new(pattern).matches(name));
-        fits.max_by_key(|(pattern, _)| pattern.len()).map(|(_, config)| config)
+        self.tools.0.iter().find(|(pattern, _)| pattern.matches(name)).map(|(_, config)| config)
     }
 }
 
@@ -69,9 +102,10 @@ pub(crate) fn label(
     let own = config.tool(&tool.name);
     let sink = own.and_then(|own| own.sink).or(config.sink);
     let holds = own.and_then(|own| own.holds).or(config.holds);
-    let patterns = own.map(|own| own.inside.as_slice()).unwrap_or_default().iter().chain(&config.inside);
-    let patterns: Vec<WildMatch> = patterns.map(|pattern| WildMatch::new_case_insensitive(pattern)).collect();
-    let inside = |target: &&str| patterns.iter().any(|pattern| pattern.matches(target.trim()));
+    let inside = |target: &&str| {
+        let target = target.trim();
+        config.inside.hold(target) || own.is_some_and(|own| own.inside.hold(target))
+    };
 
     let hints = &tool.annotations;
     let open = hints.open_world == Some(true);
@@ -144,8 +178,11 @@ mod tests {
     #[test]
     fn a_tool_is_labelled_by_its_longest_pattern() {
         let config = config(
-            "holds = \"public\"\n[tools.\"*\"]\nsink = \"private\"\n[tools.\"po*\"]\nsink = \"public\"",
+            "holds = \"public\"\n[tools.\"*\"]\nsink = \"private\"\n[tools.\"po*\"]\nsink = \"public\"\n\
+             [tools.\"p*\"]\nholds = \"secret\"",
         );
+        assert_eq!(config.tool("pay").and_then(|own| own.holds), Some(Holds::Secret));
+        assert_eq!(config.tool("read").and_then(|own| own.sink), Some(Sink::Private));
         let found = label(Some(&config), false, &tool(None, None), &[]);
         assert_eq!((found.labels.sink, found.labels.holds), (Sink::Public, Holds::Public));
         assert!(found.sink_stated && found.holds_stated);

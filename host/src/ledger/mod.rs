@@ -10,7 +10,8 @@
 //! excerpts   what of the results the guard is shown
 //! ```
 //!
-//! The matching itself is `postern_check::evidence`: the same in training, in the worker and here.
+//! The matching itself is `postern_check::evidence`: the same in training, in the worker and here. What is in a result
+//! is found by `scan`, which also makes it ready for matching: a result is read once.
 //! What must never be here: a verdict, and anything that outlives the run.
 
 mod acts;
@@ -22,25 +23,23 @@ mod origins;
 #[cfg(test)]
 mod tests;
 
-use postern_check::evidence::{Evidence, Sources, Trust};
+use postern_check::evidence::{Evidence, Source, Sources, Trust};
 use postern_check::{Action, Trigger};
 use serde_json::Value;
 
 use crate::policy::{Holds, Labels};
+use crate::scan::{Found, Look, Scanned};
 
 pub(crate) use acts::Acts;
-pub use labels::{LabelConfig, ToolLabelConfig};
+pub use labels::{LabelConfig, Places, ToolLabelConfig, ToolLabels};
 pub(crate) use labels::{Labelled, label};
 pub(crate) use origins::Subject;
 
-use flows::Flows;
+use flows::{Flows, Marks};
 
 /// Text of results that one run keeps. Of what comes later nothing is kept: a call that may change
 /// something is then asked about, and no data is taken for harmless because its source was forgotten.
 const MAX_BYTES: usize = 4 << 20;
-/// The most of one result that is kept: its beginning and its end.
-const HEAD: usize = 768 << 10;
-const TAIL: usize = 256 << 10;
 
 /// So many results of one tool in a row, of the same size, become one: a script that calls a tool a
 /// thousand times must not make every later call a thousand times dearer.
@@ -58,6 +57,8 @@ struct Entry {
     stated: bool,
     /// The user's request pointed at it: the call that fetched it was made with the user's own values.
     asked: bool,
+    /// It gives orders to whoever reads it for the user.
+    planted: bool,
     text: String,
     /// How often it was merged.
     level: u32,
@@ -66,15 +67,9 @@ struct Entry {
 impl Entry {
     /// Whether the two may become one: nothing is told of them apart.
     fn fits(&self, other: &Self) -> bool {
-        (&self.from, self.labels, self.stated, self.asked, self.level)
-            == (&other.from, other.labels, other.stated, other.asked, other.level)
+        (&self.from, self.labels, self.stated, self.asked, self.planted, self.level)
+            == (&other.from, other.labels, other.stated, other.asked, other.planted, other.level)
     }
-}
-
-/// What is new since the sources were last prepared.
-struct Pending {
-    entry: usize,
-    value: Option<Value>,
 }
 
 /// Where a result comes from.
@@ -86,11 +81,61 @@ pub(crate) struct Provenance<'a> {
     pub(crate) asked: bool,
 }
 
+/// Something that was read, ready to be added. Making it takes time and needs no ledger.
+pub(crate) struct Prepared {
+    entry: Entry,
+    source: Source,
+    marks: Marks,
+    /// Marks of the secrets alone, which are kept also where the rest has no room.
+    secrets: Marks,
+    is_result: bool,
+    is_cut: bool,
+}
+
+impl Prepared {
+    /// What a call gave: its value, or the text of its error; and what was found in it.
+    /// `json` is the value as `Value::to_string` writes it.
+    pub(crate) fn result(from: &Provenance<'_>, value: &Value, json: &str, look: Look) -> (Self, Found) {
+        let name = format!("{}.{}", from.server, from.tool);
+        let Scanned { text, is_cut, source, found } =
+            Scanned::of(&name, from.labels.trust, value, json, look);
+        let holds = from.labels.holds;
+        let marks = match value {
+            Value::String(_) => Marks::of_text(holds, &text, &found.values),
+            // Only whole values can be taken apart.
+            _ if is_cut => Marks::of_text(holds, &text, &found.values),
+            value => Marks::of(holds, value, &found.values),
+        };
+        let entry = Entry {
+            from: format!("{}/{}", from.server, from.tool),
+            labels: from.labels,
+            stated: from.stated,
+            asked: from.asked,
+            planted: !found.planted.is_empty(),
+            text,
+            level: 0,
+        };
+        let secrets = Marks::of_secrets(&found.values);
+        (Self { entry, source, marks, secrets, is_result: true, is_cut }, found)
+    }
+
+    /// A file that the user handed to the run: the user's own word, and nobody else's business.
+    pub(crate) fn input(place: &str, text: &str, labels: Labels) -> Self {
+        let nothing = Look { instructions: false, secrets: false };
+        let value = Value::String(text.to_owned());
+        let Scanned { text, is_cut, source, .. } =
+            Scanned::of(&place.replacen('/', ".", 1), labels.trust, &value, "", nothing);
+        let marks = Marks::of_text(labels.holds, &text, &[]);
+        let entry =
+            Entry { from: place.into(), labels, stated: false, asked: true, planted: false, text, level: 0 };
+        Self { entry, source, marks, secrets: Marks::default(), is_result: false, is_cut }
+    }
+}
+
 /// The ledger of one run.
 pub(crate) struct Ledger {
     sources: Sources,
     entries: Vec<Entry>,
-    pending: Vec<Pending>,
     flows: Flows,
     bytes: usize,
     results: usize,
@@ -108,82 +153,31 @@ impl Ledger {
         for text in constraints.iter().map(String::as_str).chain([intent, script]) {
             flows.is_known(text);
         }
-        Self {
-            sources,
-            entries: Vec::new(),
-            pending: Vec::new(),
-            flows,
-            bytes: 0,
-            results: 0,
-            incomplete: false,
-            forgotten: None,
-        }
+        Self { sources, entries: Vec::new(), flows, bytes: 0, results: 0, incomplete: false, forgotten: None }
     }
 
-    /// A file that the user handed to the run: the user's own word, and nobody else's business.
-    pub(crate) fn add_input(&mut self, place: &str, text: &str, labels: Labels) {
-        let entry =
-            Entry { from: place.into(), labels, stated: false, asked: true, text: String::new(), level: 0 };
-        self.add(entry, text, None);
-    }
-
-    /// What a call gave: its value, or the text of its error.
-    pub(crate) fn add_result(&mut self, from: &Provenance<'_>, value: &Value) {
-        self.results += 1;
-        let entry = Entry {
-            from: format!("{}/{}", from.server, from.tool),
-            labels: from.labels,
-            stated: from.stated,
-            asked: from.asked,
-            text: String::new(),
-            level: 0,
-        };
-        // A text is what its server wrote, not that text as JSON.
-        match value {
-            Value::String(text) => self.add(entry, text, None),
-            value => self.add(entry, &value.to_string(), Some(value)),
-        }
-    }
-
-    fn add(&mut self, mut entry: Entry, text: &str, value: Option<&Value>) {
-        let (head, tail) = ends(text);
-        // Who is trusted plants nothing: what is forgotten of it makes values unknown, and no more.
-        let matters = entry.labels.trust != Trust::Trusted;
-        if self.bytes + head.len() + tail.len() > MAX_BYTES {
-            self.incomplete |= matters;
+    /// Adds what was read.
+    pub(crate) fn add(&mut self, prepared: Prepared) {
+        let Prepared { entry, source, marks, secrets, is_result, is_cut } = prepared;
+        self.results += usize::from(is_result);
+        let fits = self.bytes + entry.text.len() <= MAX_BYTES;
+        if !fits || is_cut {
+            // Who is trusted plants nothing: what is forgotten of it makes values unknown, and no more.
+            self.incomplete |= entry.labels.trust != Trust::Trusted;
             self.forgotten = self.forgotten.max(Some(entry.labels.holds));
-            return;
         }
-        entry.text = head.to_owned();
-        if !tail.is_empty() {
-            self.incomplete |= matters;
-            self.forgotten = self.forgotten.max(Some(entry.labels.holds));
-            entry.text.push_str("\n[...]\n");
-            entry.text.push_str(tail);
+        let marks = if fits { marks } else { secrets };
+        self.flows.add(&entry.from, entry.labels.holds, entry.stated, marks);
+        if fits {
+            self.bytes += entry.text.len();
+            self.sources.add(source);
+            self.entries.push(entry);
+            self.merge();
         }
-        self.bytes += entry.text.len();
-        // Only whole values can be taken apart again.
-        let value = value.filter(|_| tail.is_empty()).cloned();
-        self.pending.push(Pending { entry: self.entries.len(), value });
-        self.entries.push(entry);
-    }
-
-    /// Bytes that the next [`evidence`](Self::evidence) has to read first.
-    pub(crate) fn unread(&self) -> usize {
-        self.pending.iter().map(|pending| self.entries[pending.entry].text.len()).sum()
     }
 
     /// Where the values of a call came from.
-    pub(crate) fn evidence(&mut self, action: &Action) -> Evidence {
-        for Pending { entry, value } in std::mem::take(&mut self.pending) {
-            let Entry { from, labels, stated, text, .. } = &self.entries[entry];
-            self.sources.add_result(&from.replacen('/', ".", 1), labels.trust, text);
-            match value {
-                Some(value) => self.flows.add(from, labels.holds, *stated, &value),
-                None => self.flows.add_text(from, labels.holds, *stated, text),
-            }
-        }
-        self.merge();
+    pub(crate) fn evidence(&self, action: &Action) -> Evidence {
         Evidence::from_sources(action, &self.sources)
     }
 
@@ -229,14 +223,6 @@ impl Ledger {
     fn from(&self, result: usize) -> Option<&Entry> {
         self.entries.get(result)
     }
-}
-
-/// All of it and nothing, or its beginning and its end.
-fn ends(text: &str) -> (&str, &str) {
-    if text.len() <= HEAD + TAIL {
-        return (text, "");
-    }
-    (&text[..text.floor_char_boundary(HEAD)], &text[text.ceil_char_boundary(text.len() - TAIL)..])
 }
 
 /// Inputs are the user's own.

@@ -1,6 +1,8 @@
 //! What is to be said of a call's values: whose they are where they decide something, and which data
 //! goes where.
 
+use std::collections::HashSet;
+
 use postern_check::evidence::{Evidence, Kind, Leaf, Origin, Piece};
 
 use postern_check::key_words;
@@ -16,7 +18,8 @@ const SHORT: usize = 3;
 
 /// The call that is spoken of.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Subject {
+pub(crate) struct Subject<'a> {
+    pub(crate) server: &'a str,
     pub(crate) labels: Labels,
     /// The configuration says that it is a public sink.
     pub(crate) sink_stated: bool,
@@ -67,7 +70,7 @@ impl Ledger {
     }
 
     /// What the origins of its values say against a call.
-    pub(crate) fn findings(&self, evidence: &Evidence, subject: Subject) -> Vec<Finding> {
+    pub(crate) fn findings(&self, evidence: &Evidence, subject: Subject<'_>) -> Vec<Finding> {
         let mut out: Vec<Finding> = evidence
             .leaves
             .iter()
@@ -88,6 +91,7 @@ impl Ledger {
                 format!("{}: not a domain that the rules name", leaf.key),
             )
         }));
+        out.extend(evidence.leaves.iter().filter_map(|leaf| self.beside_orders(leaf)));
         out.extend(self.flows(evidence, subject));
         if self.incomplete() {
             out.push(Finding::new(
@@ -132,6 +136,16 @@ impl Ledger {
         }
     }
 
+    /// Whether a value came out of a result in which somebody planted orders, and is nobody's own.
+    fn beside_orders(&self, leaf: &Leaf) -> Option<Finding> {
+        let foreign = |piece: &&Piece| matches!(piece.origin, Origin::Field | Origin::Prose | Origin::Order);
+        let places = leaf.pieces.iter().filter(foreign).flat_map(|piece| [piece.order_place, piece.place]);
+        let entry =
+            places.flatten().filter_map(|place| self.from(place.result)).find(|entry| entry.planted)?;
+        let message = format!("{}: from a result of {} that gives orders", leaf.key, entry.from);
+        Some(Finding::at("from-planted", &leaf.path, message))
+    }
+
     /// Whether the order that a value stands in is one that somebody planted: strong, or given to whoever
     /// reads it for the user. A plain request between people is none.
     fn planted(&self, piece: &Piece) -> bool {
@@ -145,7 +159,7 @@ impl Ledger {
         piece.ordered >= PLANTED || signs.is_some_and(|signs| signs.to_assistant || signs.overrides)
     }
 
-    fn flows(&self, evidence: &Evidence, subject: Subject) -> Vec<Finding> {
+    fn flows(&self, evidence: &Evidence, subject: Subject<'_>) -> Vec<Finding> {
         if subject.labels.sink == Sink::None {
             return Vec::new();
         }
@@ -160,18 +174,25 @@ impl Ledger {
         let public = subject.labels.sink == Sink::Public;
         let code = |holds: Holds, stated: bool| match (holds, public) {
             (Holds::Secret, true) => Some("secret-to-public"),
+            // What only looks like a secret may be sent to whom the user names.
+            (Holds::Secret, false) if chosen && !stated => None,
             (Holds::Secret, false) => subject.outside.then_some("secret-outward"),
             (Holds::Private, true) if stated && subject.sink_stated => Some("private-to-public"),
             (Holds::Private, true) if !chosen => Some("private-outward"),
             _ => None,
         };
+        let mut told = HashSet::new();
         let mut out: Vec<Finding> = self
             .flows
-            .of(evidence)
+            .of(evidence, subject.server)
             .into_iter()
             .filter_map(|flow| {
                 let code = code(flow.holds, flow.stated)?;
+                // Of one result only the worst is told.
+                told.insert(flow.from.clone()).then_some(())?;
                 let what = if flow.holds == Holds::Secret { "secret" } else { "private" };
+                let what =
+                    if flow.holds == Holds::Secret && !flow.stated { "what looks like secret" } else { what };
                 let where_to = if public { "where others can read it" } else { "out" };
                 Some(Finding::at(code, flow.path, format!("{what} data of {} goes {where_to}", flow.from)))
             })

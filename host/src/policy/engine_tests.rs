@@ -120,6 +120,7 @@ fn findings_mean_what_the_table_says() {
         (&["constraint-budget"], [B, B, B, B]),
         (&["constraint-confirm"], [K, K, K, K]),
         (&["constraint-conflict"], [K, K, K, K]),
+        (&["from-planted"], [A, A, A, A]),
         (&["definition-changed"], [K, K, K, K]),
         (&["definition-planted"], [A, K, B, B]),
         (&["definition-asks-secrets"], [A, A, A, A]),

@@ -31,6 +31,7 @@ pub const ALL: &[Kind] = &[
     kind("origin", "authority-look-alike", "such an argument only looks like a value that the user named"),
     kind("origin", "authority-unknown", "such an argument stands nowhere: computed, reworded or made up"),
     kind("origin", "domain-outside", "a recipient's domain is not among those that the rules name"),
+    kind("origin", "from-planted", "a value comes from a result that gives orders to whoever reads it"),
     kind(
         "flow",
         "private-to-public",

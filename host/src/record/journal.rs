@@ -60,13 +60,16 @@ pub struct Outcome {
     pub dispatched: bool,
     /// SHA-256 of the tool's definition, once it was looked up.
     pub definition_sha256: Option<String>,
-    /// SHA-256 of the result's JSON text, if there was one.
+    /// SHA-256 of the JSON text that the script got as its result, if there was one.
     pub result_sha256: Option<String>,
-    /// Bytes of the result's JSON text.
+    /// Bytes of that text.
     pub result_bytes: Option<u64>,
     /// What the server said beside its structured result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beside: Vec<Value>,
+    /// What was found in the result, and what became of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result_label: Option<crate::scan::ResultLabel>,
     /// Where the time went.
     pub timings: Timings,
 }

@@ -33,6 +33,7 @@ use crate::{Error, Report, Result};
 
 pub use artifacts::{Promotion, Proposal, promote, proposals};
 pub use journal::{Attempt, End, Entry, Outcome, Timings};
+pub(crate) use redact::{Name, name, secrets_under};
 pub use redact::{Redactor, Secret, secrets_in};
 pub(crate) use sign::from_hex;
 pub use sign::{FinishedRuns, PublicKey, RecordKey};

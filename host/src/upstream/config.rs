@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use url::Url;
 
+use crate::config::ResultsConfig;
 use crate::ledger::LabelConfig;
 
 use super::expand::{Expanded, Variables};
@@ -48,6 +49,8 @@ pub struct ServerConfig {
     pub era: Option<Era>,
     /// Where its data may go, and where what it is given goes. Only the ledger reads them.
     pub labels: LabelConfig,
+    /// What becomes of its results in which something is found. Only the gate reads it.
+    pub results: ResultsConfig,
     /// Things about the entry that a person should know. They do not stop it from working.
     pub warnings: Vec<String>,
     pub(super) redactor: Redactor,
@@ -120,6 +123,7 @@ impl ServerConfig {
             connect_timeout: DEFAULT_CONNECT_TIMEOUT,
             era: None,
             labels: LabelConfig::default(),
+            results: ResultsConfig::default(),
             warnings: Vec::new(),
             redactor,
         }
@@ -171,6 +175,7 @@ impl ServerConfig {
             ),
             era: raw.era,
             labels: raw.labels.unwrap_or_default(),
+            results: raw.results.unwrap_or_default(),
             warnings,
             redactor: Redactor::new(secrets),
         })
@@ -189,6 +194,7 @@ impl fmt::Debug for ServerConfig {
             .field("connect_timeout", &self.connect_timeout)
             .field("era", &self.era)
             .field("labels", &self.labels)
+            .field("results", &self.results)
             .field("warnings", &self.warnings)
             .finish_non_exhaustive()
     }
@@ -275,6 +281,7 @@ pub(super) struct RawServer {
     connect_timeout: Option<Time>,
     era: Option<Era>,
     labels: Option<LabelConfig>,
+    results: Option<ResultsConfig>,
     #[serde(flatten)]
     rest: BTreeMap<String, Value>,
 }

@@ -96,14 +96,14 @@ fn wrong_type(entry: &Value, error: &serde_json::Error) -> String {
         "headers" => value.as_object().is_some_and(|map| map.values().all(Value::is_string)),
         "env" => value.as_object().is_some_and(|map| map.values().all(|v| !v.is_object() && !v.is_array())),
         "enabled" | "disabled" | "trusted" => value.is_boolean(),
-        "labels" => value.is_object(),
+        "labels" | "results" => value.is_object(),
         _ => true,
     };
     let wanted = |key: &str| match key {
         "args" | "grant" => "a list of texts",
         "headers" | "env" => "an object of texts",
         "enabled" | "disabled" | "trusted" => "true or false",
-        "labels" => "an object",
+        "labels" | "results" => "an object",
         _ => "a text",
     };
     let wrong = entry.as_object().and_then(|map| map.iter().find(|(key, value)| !fits(key, value)));

@@ -77,6 +77,17 @@ const FORMS: &[Form] = &[
 /// Bytes of a value that tell whether it looks like a secret.
 const TOLD_BY: usize = 256;
 
+/// The secrets in a text that stands under a name: all of it, if the name says so.
+pub(crate) fn secrets_under(name: Name, text: &str) -> Vec<Secret> {
+    let secrets = secrets_in(text);
+    match secrets[..] {
+        _ if !name.hides(text) => secrets,
+        // Its own form says more than the name.
+        [Secret { start: 0, end, .. }] if end == text.len() => secrets,
+        _ => vec![Secret { kind: name.kind(), start: 0, end: text.len() }],
+    }
+}
+
 /// The secrets in a text, in order and apart from each other.
 pub fn secrets_in(text: &str) -> Vec<Secret> {
     let bytes = text.as_bytes();
@@ -262,7 +273,7 @@ fn mixed(text: &[u8]) -> bool {
 
 /// What a field's name tells about its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Name {
+pub(crate) enum Name {
     /// Nothing.
     Plain,
     /// Whatever it is, it is secret.
@@ -275,7 +286,7 @@ pub(super) enum Name {
 
 impl Name {
     /// The kind of secret under such a name.
-    pub(super) fn kind(self) -> &'static str {
+    pub(crate) fn kind(self) -> &'static str {
         match self {
             Self::Password => "password",
             Self::Plain | Self::Key | Self::Header => "secret",
@@ -283,7 +294,7 @@ impl Name {
     }
 
     /// Whether this value under such a name is a secret as a whole.
-    pub(super) fn hides(self, value: &str) -> bool {
+    fn hides(self, value: &str) -> bool {
         let placeholder = value.starts_with(['$', '<', '{', '*', '%', '['])
             || value.starts_with("process.env")
             || value.starts_with("os.environ");
@@ -307,7 +318,7 @@ fn unlike_words(text: &[u8]) -> bool {
 }
 
 /// What this name of a field tells.
-pub(super) fn name(name: &str) -> Name {
+pub(crate) fn name(name: &str) -> Name {
     if name.len() > 64 {
         return Name::Plain;
     }

@@ -15,8 +15,7 @@ use wildmatch::WildMatch;
 use super::journal::Entry;
 use crate::sandbox::hex;
 use crate::{CallReport, Error, Report, Result};
-use forms::{Name, name};
-
+pub(crate) use forms::{Name, name, secrets_under};
 pub use forms::{Secret, secrets_in};
 
 /// Bytes of the digest in a marker.
@@ -55,9 +54,13 @@ impl Redactor {
 
     /// The text without its secrets.
     pub fn text(&self, text: &str) -> String {
+        self.without(text, &secrets_in(text))
+    }
+
+    fn without(&self, text: &str, secrets: &[Secret]) -> String {
         let mut out = String::with_capacity(text.len());
         let mut at = 0;
-        for secret in secrets_in(text) {
+        for secret in secrets {
             out.push_str(&text[at..secret.start]);
             out.push_str(&self.marker(secret.kind, &text[secret.start..secret.end]));
             at = secret.end;
@@ -75,8 +78,7 @@ impl Redactor {
         match value {
             Value::Object(fields) => Value::Object(self.fields(path, fields)),
             Value::Array(items) => items.iter().map(|item| self.inner(path, under, item)).collect(),
-            Value::String(text) if under.hides(text) => self.marker(under.kind(), text).into(),
-            Value::String(text) => self.text(text).into(),
+            Value::String(text) => self.without(text, &secrets_under(under, text)).into(),
             Value::Number(number) if under == Name::Password => {
                 self.marker(under.kind(), &number.to_string()).into()
             }
@@ -115,6 +117,9 @@ impl Redactor {
                 }
                 for value in &mut outcome.beside {
                     *value = self.value("beside", value);
+                }
+                if let Some(label) = &mut outcome.result_label {
+                    label.each_text(|text| *text = self.text(text));
                 }
             }
             Entry::End(_) => {}

@@ -102,6 +102,7 @@ fn note(record: &Record, call: u32) {
         result_sha256: None,
         result_bytes: None,
         beside: Vec::new(),
+        result_label: None,
         timings: Timings::default(),
     };
     record.note(&Entry::Outcome(outcome)).unwrap();

@@ -133,6 +133,14 @@ pub(super) fn orders(text: &str, fields: &[Field], result: usize) -> Vec<Order> 
     orders
 }
 
+/// The strongest sentence of a folded text.
+pub(super) fn strongest(text: &str) -> (f32, Signs) {
+    let of = |(start, end): (usize, usize)| {
+        measure(&text[start..text.floor_char_boundary(end.min(start + MAX_SENTENCE))])
+    };
+    sentences(text).map(of).max_by(|(a, _), (b, _)| a.total_cmp(b)).unwrap_or_default()
+}
+
 /// How much a folded sentence reads like an order, and what makes it so.
 pub(super) fn measure(sentence: &str) -> (f32, Signs) {
     // "Email: x" is a field's name, not an order.

@@ -10,7 +10,7 @@ use regex::Regex;
 use super::decode::decode;
 use super::fields::{Field, fields};
 use super::fold::Folded;
-use super::orders::{Order, orders};
+use super::orders::{Order, Signs, orders, strongest};
 use super::pieces::{dates, numbers};
 use super::places::WordPlaces;
 use super::words::{shingles, stem_set};
@@ -81,7 +81,8 @@ pub struct Source {
 const MAX_SHINGLED: usize = 256 << 10;
 
 impl Source {
-    fn of(index: usize, tool: &str, trust: Trust, raw: &str) -> Self {
+    /// Prepares a result for [`Sources::add`]. All that is costly happens here, and needs nothing but the text.
+    pub fn of(tool: &str, trust: Trust, raw: &str) -> Self {
         let mut text = raw.to_string();
         for decoded in decode(raw) {
             text.push('\n');
@@ -109,7 +110,8 @@ impl Source {
         if decoded_from < folded.text().len() {
             parts.push(Field { start: decoded_from, end: folded.text().len(), prose: true });
         }
-        let mut found = orders(folded.text(), &parts, index);
+        // Which result it is, is known when it is added.
+        let mut found = orders(folded.text(), &parts, 0);
         // Nobody hides a plain request.
         found.iter_mut().filter(|order| order.start >= decoded_from).for_each(|order| order.strength += 1.0);
         let mut clean = String::with_capacity(folded.text().len());
@@ -173,6 +175,12 @@ impl Source {
     /// The stretches of its text that read like orders, in order.
     pub fn orders(&self) -> &[Order] {
         &self.orders
+    }
+
+    /// The strongest single sentence of an order of this source: how much it reads like one, and by what. An
+    /// [`Order`]'s own strength adds up over its sentences, and grows in any honest list of steps.
+    pub fn strongest(&self, order: &Order) -> (f32, Signs) {
+        strongest(self.text().get(order.start..order.end).unwrap_or_default())
     }
 
     /// The part that holds a place of the folded text.
@@ -267,8 +275,13 @@ impl Sources {
 
     /// A result that the script has got.
     pub fn add_result(&mut self, tool: &str, trust: Trust, text: &str) {
-        let index = self.results.len();
-        self.results.push(Source::of(index, tool, trust, text));
+        self.add(Source::of(tool, trust, text));
+    }
+
+    /// A result that was prepared before.
+    pub fn add(&mut self, mut source: Source) {
+        source.orders.iter_mut().for_each(|order| order.result = self.results.len());
+        self.results.push(source);
     }
 
     /// Forgets the results from this one on, to add them again in another form.
