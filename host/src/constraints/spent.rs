@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::call::{ConstraintCall, View};
+use super::money::Amount;
 use super::rule::What;
 
 /// Counts and amounts over one run. A call is reserved before it is dispatched and released if it never was, so that
@@ -70,6 +71,16 @@ impl Spent {
                 *amount = amount.saturating_sub(*value).max(0);
             }
         }
+    }
+
+    /// Everything that is counted, for people: `2 mails`, `150 EUR`.
+    pub fn told(&self) -> Vec<String> {
+        let counts = self.counts.iter().filter(|(_, count)| **count > 0);
+        let counts = counts.map(|(what, count)| format!("{count} {}", what.name()));
+        let amounts = self.amounts.iter().filter(|(_, value)| **value > 0);
+        let amounts =
+            amounts.map(|(currency, value)| Amount { value: *value, currency: *currency }.to_string());
+        counts.chain(amounts).collect()
     }
 
     pub(super) fn count(&self, what: What) -> u32 {

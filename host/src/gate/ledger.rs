@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::{GateParts, Inner};
 use crate::constraints::{ConstraintCall, Reserved};
 use crate::facts::{facts, flags_definition};
-use crate::ledger::{Acts, INPUT_LABELS, Labelled, Ledger, Provenance, Subject, inputs, label};
+use crate::ledger::{Acts, Labelled, Ledger, Provenance, Subject, inputs, label};
 use crate::pins::Pin;
 use crate::policy::{CallFacts, Finding, Sink};
 use crate::upstream::{ServerConfig, ToolDefinition};
@@ -30,6 +30,8 @@ pub(super) struct Traced {
     pub(super) check: Check,
     /// What the call counts as against the user's rules, while it does.
     reserved: Option<Reserved>,
+    /// What the run has spent with it, as far as the user's rules count.
+    pub(super) spent: Vec<String>,
 }
 
 impl Traced {
@@ -106,7 +108,14 @@ impl Inner {
             constraints: self.parts.constraints.clone(),
             context: ledger.context(&evidence),
         };
-        Ok(Traced { facts, labelled, asked: ledger.asked(&evidence), check, reserved: None })
+        Ok(Traced {
+            facts,
+            labelled,
+            asked: ledger.asked(&evidence),
+            check,
+            reserved: None,
+            spent: Vec::new(),
+        })
     }
 
     /// Where the values came from. What nobody has read yet is read now.
@@ -132,19 +141,26 @@ impl Inner {
         Ok(evidence)
     }
 
-    /// The files that the user handed over are read when the first call is made: values of them are the
-    /// user's own.
+    /// The files that the user handed over are read when the first call is made. Calls at the same time wait:
+    /// none is looked into without them. Nor are they lost when a script gives that call up.
     async fn read_inputs(&self) {
-        let inputs = std::mem::take(&mut *self.inputs.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut inputs = self.inputs.lock().await;
         if inputs.is_empty() {
             return;
         }
-        // One that cannot be read is known by none of its values, which is the strict side.
-        let Ok(texts) = tokio::task::spawn_blocking(move || inputs::read(&inputs)).await else { return };
+        let (all, rules) = (inputs.clone(), self.parts.input_rules.clone());
+        let read = tokio::task::spawn_blocking(move || inputs::read(&all, &rules)).await;
         let mut ledger = self.ledger();
-        for (place, text) in texts {
-            ledger.add_input(&place, &text, INPUT_LABELS);
+        match read {
+            Ok(read) => {
+                read.left_out.iter().for_each(|labels| ledger.miss_input(*labels));
+                read.texts.iter().for_each(|text| ledger.add_input(text));
+            }
+            Err(_) => inputs.iter().for_each(|input| {
+                ledger.miss_input(self.parts.input_rules.of(&input.path));
+            }),
         }
+        inputs.clear();
     }
 
     /// What is known of a tool itself: whether it is what it was when it was pinned, and what its words
@@ -184,6 +200,7 @@ impl Inner {
         if let Some((findings, reserved)) = self.constraints.spend(&call, &mut spent) {
             traced.facts.findings.extend(findings);
             traced.reserved = Some(reserved);
+            traced.spent = spent.told();
         }
     }
 

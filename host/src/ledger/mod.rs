@@ -29,6 +29,7 @@ use serde_json::Value;
 use crate::policy::{Holds, Labels};
 
 pub(crate) use acts::Acts;
+pub use inputs::{InputLabels, InputRules, PathLabels};
 pub use labels::{LabelConfig, ToolLabelConfig};
 pub(crate) use labels::{Labelled, label};
 pub(crate) use origins::Subject;
@@ -120,11 +121,37 @@ impl Ledger {
         }
     }
 
-    /// A file that the user handed to the run: the user's own word, and nobody else's business.
-    pub(crate) fn add_input(&mut self, place: &str, text: &str, labels: Labels) {
-        let entry =
-            Entry { from: place.into(), labels, stated: false, asked: true, text: String::new(), level: 0 };
-        self.add(entry, text, None);
+    /// A file that the user handed to the run. If it is not to be trusted, it is as the result of a call that
+    /// the request did not name, unless it does name the file.
+    pub(crate) fn add_input(&mut self, input: &inputs::InputText) {
+        let labels = input.labels.labels();
+        let trusted = labels.trust == Trust::Trusted;
+        let entry = Entry {
+            from: input.place.clone(),
+            labels,
+            stated: input.labels.holds.is_some(),
+            asked: trusted || self.names(&input.place),
+            text: String::new(),
+            level: 0,
+        };
+        // What others wrote may have made the script do what it does.
+        self.results += usize::from(!trusted);
+        self.add(entry, &input.text, None);
+    }
+
+    /// Something of an input could not be kept.
+    pub(crate) fn miss_input(&mut self, labels: InputLabels) {
+        let labels = labels.labels();
+        self.incomplete |= labels.trust != Trust::Trusted;
+        self.forgotten = self.forgotten.max(Some(labels.holds));
+    }
+
+    /// Whether the request or the user's rules name this file.
+    fn names(&self, place: &str) -> bool {
+        let name = place.rsplit('/').next().unwrap_or(place);
+        let args = serde_json::Map::from_iter([("file".to_owned(), Value::from(name))]);
+        let action = Action { tool: "input.read".into(), args };
+        self.asked(&Evidence::from_sources(&action, &self.sources))
     }
 
     /// What a call gave: its value, or the text of its error.
@@ -238,7 +265,3 @@ fn ends(text: &str) -> (&str, &str) {
     }
     (&text[..text.floor_char_boundary(HEAD)], &text[text.ceil_char_boundary(text.len() - TAIL)..])
 }
-
-/// Inputs are the user's own.
-pub(crate) const INPUT_LABELS: Labels =
-    Labels { trust: Trust::Trusted, sink: crate::policy::Sink::None, holds: Holds::Private };
