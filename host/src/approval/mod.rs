@@ -2,6 +2,8 @@
 
 mod bound;
 mod groups;
+#[cfg(test)]
+mod properties;
 mod terminal;
 
 use std::time::Duration;

@@ -304,7 +304,10 @@ impl Today {
                 decided.print_without();
             }
         }
-        self.notes.iter().for_each(|note| show::note(note));
+        // What the record lacks matters only to another policy than the one that decided.
+        if !self.changes.is_empty() {
+            self.notes.iter().for_each(|note| show::note(note));
+        }
     }
 }
 

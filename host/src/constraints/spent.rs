@@ -73,14 +73,15 @@ impl Spent {
         }
     }
 
-    /// Everything that is counted, for people: `2 mails`, `150 EUR`.
+    /// Everything that is counted, for people: `mails: 2`, `paid: 150 EUR`.
     pub fn told(&self) -> Vec<String> {
         let counts = self.counts.iter().filter(|(_, count)| **count > 0);
-        let counts = counts.map(|(what, count)| format!("{count} {}", what.name()));
+        let counts = counts.map(|(what, count)| format!("{}: {count}", what.name()));
         let amounts = self.amounts.iter().filter(|(_, value)| **value > 0);
-        let amounts =
-            amounts.map(|(currency, value)| Amount { value: *value, currency: *currency }.to_string());
-        counts.chain(amounts).collect()
+        let paid = |(currency, value): (&Option<&'static str>, &i128)| {
+            format!("paid: {}", Amount { value: *value, currency: *currency })
+        };
+        counts.chain(amounts.map(paid)).collect()
     }
 
     pub(super) fn count(&self, what: What) -> u32 {

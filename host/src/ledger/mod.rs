@@ -20,6 +20,8 @@ pub(crate) mod inputs;
 mod labels;
 mod origins;
 #[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod tests;
 
 use postern_check::evidence::{Evidence, Sources, Trust};

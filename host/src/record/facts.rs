@@ -101,7 +101,7 @@ pub struct RecordedBudget {
     pub calls: u32,
     /// How many the run may make.
     pub of: u32,
-    /// What the user's rules count, such as `2 mails` or `150 EUR`; nothing if they count nothing.
+    /// What the user's rules count, such as `mails: 2` or `paid: 150 EUR`; nothing if they count nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spent: Vec<String>,
 }
@@ -220,5 +220,156 @@ fn leaf_text<'a>(arguments: &'a Value, pointer: &str) -> Option<Cow<'a, str>> {
     match arguments.pointer(pointer)? {
         Value::String(text) => Some(text.into()),
         other => Some(other.to_string().into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use postern_check::Verdict;
+
+    use super::*;
+    use crate::policy::{Agent, Holds, Sink};
+    use crate::record::{Entry, GuardSettings, Redactor, Timings};
+    use crate::sandbox::Limits;
+
+    fn facts() -> CallFacts {
+        let argument = |path: &str, value: &str, origin| ArgumentFact {
+            path: path.into(),
+            value: value.into(),
+            authority: true,
+            origin,
+            from: vec!["web/get".into()],
+        };
+        CallFacts {
+            agent: Agent::default(),
+            server: "fs".into(),
+            tool: "write".into(),
+            profile: Some("job".into()),
+            read_only: false,
+            outside: true,
+            labels: Labels { sink: Sink::Public, holds: Holds::Secret, ..Labels::default() },
+            arguments: vec![
+                argument("/path", "/srv/a", Origin::Order),
+                argument("/password", "hunter2", Origin::User),
+                argument("/n/0", "7", Origin::Nowhere),
+                argument("/pins/ann", "1234", Origin::User),
+            ],
+            findings: vec![
+                Finding::at("path-sensitive", "/path", "x".repeat(3 * KEPT)),
+                Finding::new("sql-write", "m"),
+            ],
+            trigger: Trigger::ToolResult,
+            calls: 3,
+            names_target: true,
+            side_effects: Some(true),
+            scores: None,
+            thresholds: postern_check::Thresholds {
+                ask_unsafe: 0.25,
+                ..postern_check::Thresholds::default()
+            },
+        }
+    }
+
+    fn manifest() -> Manifest {
+        let guard = GuardSettings {
+            thresholds: facts().thresholds,
+            when_unavailable: Default::default(),
+            weights: None,
+            model: None,
+        };
+        Manifest {
+            run: "r".into(),
+            started: jiff::Timestamp::UNIX_EPOCH,
+            postern: String::new(),
+            wasmtime: String::new(),
+            script: String::new(),
+            script_sha256: String::new(),
+            language: String::new(),
+            runner_blake3: String::new(),
+            config_sha256: String::new(),
+            policy_version: "v".into(),
+            profile: Some("job".into()),
+            agent: Some(Agent::default()),
+            guard: Some(guard),
+            intent: String::new(),
+            constraints: Vec::new(),
+            clauses: Vec::new(),
+            allow_tools: Vec::new(),
+            inputs: Vec::new(),
+            limits: Limits::default(),
+            key_sha256: String::new(),
+        }
+    }
+
+    /// As the journal has it after it was written and read again.
+    fn written(patterns: &[&str]) -> (Attempt, Outcome, String) {
+        let at = jiff::Timestamp::UNIX_EPOCH;
+        let arguments =
+            json!({"path": "/srv/./b/../a", "password": "hunter2", "n": [7], "pins": {"ann": 1234}});
+        let budget = RecordedBudget { calls: 3, of: 200, spent: vec!["mails: 2".into()] };
+        let rules = vec![AppliedRule { id: "granted".into(), kind: RuleKind::Permit, lifted: false }];
+        let facts = RecordedFacts::of(&facts(), &arguments, rules, budget, None);
+        let outcome = Outcome {
+            call: 3,
+            at,
+            verdict: Verdict::Block,
+            code: Some("blocked".into()),
+            reasons: Vec::new(),
+            scores: None,
+            dispatched: false,
+            definition_sha256: None,
+            result_sha256: None,
+            result_bytes: None,
+            beside: Vec::new(),
+            facts: Some(Box::new(facts)),
+            timings: Timings::default(),
+        };
+        let attempt = Attempt { call: 3, at, tool: "fs/write".into(), arguments };
+        let redactor = Redactor::new(&patterns.iter().map(|p| (*p).to_owned()).collect::<Vec<_>>()).unwrap();
+        let line = |entry| serde_json::to_string(&redactor.entry(&entry)).unwrap();
+        let (attempt, outcome) = (line(Entry::Attempt(attempt)), line(Entry::Outcome(outcome)));
+        match (serde_json::from_str(&attempt).unwrap(), serde_json::from_str(&outcome).unwrap()) {
+            (Entry::Attempt(attempt), Entry::Outcome(read)) => (attempt, read, outcome),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_call_is_put_together_again() {
+        let (attempt, outcome, line) = written(&[]);
+        let recorded = outcome.facts.as_deref().unwrap();
+        let (again, notes) = recorded.call(&manifest(), &attempt, &outcome).unwrap();
+        let mut then = facts();
+        then.arguments[1].value = again.arguments[1].value.clone();
+        then.findings[0].message = again.findings[0].message.clone();
+        assert_eq!(serde_json::to_value(&again).unwrap(), serde_json::to_value(&then).unwrap());
+        assert!(again.arguments[1].value.starts_with("[redacted password"), "{again:?}");
+        assert_eq!(notes.len(), 1, "that a part is missing is said: {notes:?}");
+        // What stands in the attempt is not written twice, and what is long is cut.
+        assert!(!line.contains("hunter2") && line.contains("/srv/a") && !line.contains("1234"), "{line}");
+        assert!(again.findings[0].message.len() <= KEPT + CUT.len());
+        assert!(line.len() < 2 * KEPT + 1_200, "{} {line}", line.len());
+    }
+
+    #[test]
+    fn what_a_pattern_names_is_not_in_it() {
+        let (attempt, outcome, line) = written(&["fs/write.path", "*.pins"]);
+        assert!(!line.contains("/srv/a") && !line.contains("ann"), "{line}");
+        let (again, _) = outcome.facts.as_deref().unwrap().call(&manifest(), &attempt, &outcome).unwrap();
+        assert!(again.arguments[0].value.starts_with("[redacted pattern"), "{again:?}");
+        assert_eq!(again.arguments[3].path, "/pins");
+        assert!(again.arguments[3].value.starts_with("[redacted pattern"), "{again:?}");
+    }
+
+    #[test]
+    fn a_finding_of_another_version_is_left_out_and_said() {
+        let (attempt, outcome, _) = written(&[]);
+        let mut recorded = outcome.facts.as_deref().unwrap().clone();
+        recorded.findings[1].code = "quantum-entangled".into();
+        let (again, notes) = recorded.call(&manifest(), &attempt, &outcome).unwrap();
+        assert_eq!(again.findings.len(), 1);
+        assert!(notes.iter().any(|note| note.contains("quantum-entangled")), "{notes:?}");
     }
 }
