@@ -79,7 +79,8 @@ fn a_refused_call_says_who_chose_its_values() {
         (&iban["from"], &iban["value"]),
         (&json!(["files/read_file"]), &json!("GB33BUKB20201555555555"))
     );
-    assert_eq!(argument(&explained, "/subject")["origin"], "literal");
+    assert_eq!(argument(&explained, "/subject")["origin"], "user");
+    assert_eq!(argument(&explained, "/amount")["origin"], "literal");
     assert_eq!(
         explained["facts"]["labels"],
         json!({"trust": "untrusted", "sink": "private", "holds": "private"})

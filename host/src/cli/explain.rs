@@ -5,7 +5,8 @@ use std::io::Read;
 use std::path::Path;
 
 use owo_colors::OwoColorize;
-use postern_check::{Scores, Thresholds};
+use postern_check::{Reason, Scores, Thresholds, Verdict};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::print::println;
@@ -80,7 +81,7 @@ pub(super) fn recorded(
     let call = Recorded { manifest: &read.manifest, attempt, outcome };
     let today = outcome.facts.as_deref().map(|facts| call.today(facts, config)).transpose().map_err(fault)?;
     match json {
-        true => show::print_json(&call.json(today.as_ref())),
+        true => show::print_json(&call.told(today.as_ref())),
         false => call.print(today.as_ref()),
     }
     Ok(())
@@ -102,6 +103,30 @@ struct Recorded<'a> {
     manifest: &'a Manifest,
     attempt: &'a Attempt,
     outcome: &'a Outcome,
+}
+
+/// The same for machines. Scores and thresholds are written here and not in a [`Value`], which would make other numbers
+/// of them.
+#[derive(Serialize)]
+struct Told<'a> {
+    run: &'a str,
+    call: u32,
+    at: jiff::Timestamp,
+    tool: &'a str,
+    verdict: Verdict,
+    code: Option<&'a str>,
+    reasons: &'a [Reason],
+    rules: Vec<Value>,
+    arguments: Option<Vec<Value>>,
+    findings: Option<&'a [record::RecordedFinding]>,
+    facts: Option<&'a RecordedFacts>,
+    scores: Option<&'a Scores>,
+    policy_version: &'a str,
+    profile: Option<&'a str>,
+    thresholds: Option<Thresholds>,
+    without_scores: Option<Value>,
+    today: Option<Value>,
+    notes: Vec<String>,
 }
 
 /// What the policy of today makes of a call of the record.
@@ -149,7 +174,7 @@ impl Recorded<'_> {
         }
     }
 
-    fn json(&self, today: Option<&Today>) -> Value {
+    fn told<'a>(&'a self, today: Option<&Today>) -> Told<'a> {
         let (manifest, attempt, outcome) = (self.manifest, self.attempt, self.outcome);
         let facts = outcome.facts.as_deref();
         let notes =
@@ -167,37 +192,41 @@ impl Recorded<'_> {
             };
             facts.rules.iter().map(rule).collect()
         };
-        json!({
-            "run": manifest.run, "call": attempt.call, "at": attempt.at, "tool": attempt.tool,
-            "verdict": outcome.verdict, "code": outcome.code, "reasons": outcome.reasons,
-            "rules": facts.map(rules).unwrap_or_default(),
-            "arguments": facts.map(|facts| facts.arguments.iter().map(|argument| {
-                let mut document = json!(argument);
-                document["value"] = json!(argument.text(attempt));
-                document
-            }).collect::<Vec<_>>()),
-            "findings": facts.map(|facts| &facts.findings), "facts": facts, "scores": outcome.scores,
-            "policy_version": manifest.policy_version, "profile": manifest.profile,
-            "thresholds": manifest.guard.as_ref().map(|guard| guard.thresholds),
-            "without_scores": today.filter(|today| today.changes.is_empty())
-                .and_then(|today| today.decided.as_ref().ok()).map(Decided::without_json),
-            "today": today.map(|today| {
-                let mut document = match &today.decided {
-                    Ok(decided) => decided.json(),
-                    Err(e) => json!({ "error": e }),
-                };
-                document["changes"] = json!(today.changes);
-                document
-            }),
-            "notes": notes,
-        })
+        let argument = |argument: &record::RecordedArgument| {
+            let mut document = json!(argument);
+            document["value"] = json!(argument.text(attempt));
+            document
+        };
+        let same = today.filter(|today| today.changes.is_empty());
+        Told {
+            run: &manifest.run,
+            call: attempt.call,
+            at: attempt.at,
+            tool: &attempt.tool,
+            verdict: outcome.verdict,
+            code: outcome.code.as_deref(),
+            reasons: &outcome.reasons,
+            rules: facts.map(rules).unwrap_or_default(),
+            arguments: facts.map(|facts| facts.arguments.iter().map(argument).collect()),
+            findings: facts.map(|facts| facts.findings.as_slice()),
+            facts,
+            scores: outcome.scores.as_ref(),
+            policy_version: &manifest.policy_version,
+            profile: manifest.profile.as_deref(),
+            thresholds: manifest.guard.as_ref().map(|guard| guard.thresholds),
+            without_scores: same
+                .and_then(|today| today.decided.as_ref().ok())
+                .and_then(Decided::without_json),
+            today: today.map(Today::json),
+            notes,
+        }
     }
 
     fn print(&self, today: Option<&Today>) {
         let (manifest, attempt, outcome) = (self.manifest, self.attempt, self.outcome);
         let ended = match (&outcome.code, outcome.verdict) {
             (Some(code), _) => code.clone(),
-            (None, postern_check::Verdict::Ask) => "approved".into(),
+            (None, Verdict::Ask) => "approved".into(),
             (None, _) => "done".into(),
         };
         println!(
@@ -287,6 +316,15 @@ impl Recorded<'_> {
 }
 
 impl Today {
+    fn json(&self) -> Value {
+        let mut document = match &self.decided {
+            Ok(decided) => decided.json(),
+            Err(e) => json!({ "error": e }),
+        };
+        document["changes"] = json!(self.changes);
+        document
+    }
+
     fn print(&self, tool: &str) {
         println!("\n{}", "today".bold());
         if self.changes.is_empty() {
@@ -422,7 +460,7 @@ fn print_scores(scores: &Scores, weights: Option<&str>) {
 }
 
 /// The name by which documents know it.
-fn word(value: &impl serde::Serialize) -> String {
+fn word(value: &impl Serialize) -> String {
     serde_json::to_value(value).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
 }
 

@@ -143,7 +143,8 @@ impl InputRules {
     /// The input, and what in it has labels of its own, each with its name under /input.
     pub(crate) fn listed(&self, input: &Input) -> Vec<(String, InputLabels)> {
         let all = [&self.run, &self.config, &self.profile];
-        let mut places: Vec<&Path> = all.into_iter().flatten().map(|(place, _)| place.as_path()).collect();
+        let labelled = all.into_iter().flatten().filter(|(_, labels)| !labels.is_empty());
+        let mut places: Vec<&Path> = labelled.map(|(place, _)| place.as_path()).collect();
         places.retain(|place| place.starts_with(&input.path) && *place != input.path);
         places.sort_unstable();
         places.dedup();
