@@ -60,6 +60,7 @@ pub(crate) fn report(
         value,
         error,
         warnings: finished.warnings,
+        clauses: gate.clauses(),
         stdout: stdout.text,
         stdout_bytes: stdout.bytes,
         stdout_truncated: stdout.truncated,

@@ -12,12 +12,16 @@ use tokio_util::sync::CancellationToken;
 
 use crate::approval::{Approver, Sealer};
 use crate::conclude::{self, Preparation};
-use crate::config::{Config, Profile, profiles};
+use crate::config::{Config, Profile, WhenUnavailable, inputs, profiles};
+use crate::constraints::Constraints;
 use crate::gate::{Gate, GateParts, Grants, Observer, Results};
 use crate::guard::{Guard, WorkerGuard};
+use crate::ledger::{InputLabels, InputRules};
 use crate::pins::Pins;
 use crate::policy::{Agent, Policy};
-use crate::record::{Closing, Manifest, Promotion, Record, RecordKey, Redactor};
+use crate::record::{
+    Closing, GuardSettings, Manifest, Promotion, Record, RecordKey, RecordedInput, Redactor,
+};
 use crate::report::Report;
 use crate::sandbox::{
     ArtifactFile, CompiledRunner, Door, Input, Job, Limits, RunClock, Runners, Sandbox, Workspace,
@@ -64,6 +68,11 @@ struct Settings {
     profile: Option<String>,
     agent: Agent,
     thresholds: Thresholds,
+    when_unavailable: WhenUnavailable,
+    /// The folder of the guard's weights, if the configuration names one.
+    weights: Option<PathBuf>,
+    /// What the configuration says of host paths that are given as input.
+    inputs: BTreeMap<PathBuf, InputLabels>,
     approval_time: std::time::Duration,
     records: Option<PathBuf>,
     redact: Vec<String>,
@@ -87,7 +96,7 @@ pub struct Script {
     language: Option<Language>,
     intent: String,
     constraints: Vec<String>,
-    inputs: Vec<PathBuf>,
+    inputs: Vec<(PathBuf, InputLabels)>,
     profile: Option<String>,
     cancel: CancellationToken,
     observer: Option<Observer>,
@@ -140,7 +149,14 @@ impl Script {
     /// A file or folder that the script may read, under /input.
     #[must_use]
     pub fn input(mut self, path: impl Into<PathBuf>) -> Self {
-        self.inputs.push(path.into());
+        self.inputs.push((path.into(), InputLabels::default()));
+        self
+    }
+
+    /// The same with labels, which come before those of the configuration. A profile can still make them stricter.
+    #[must_use]
+    pub fn labelled_input(mut self, path: impl Into<PathBuf>, labels: InputLabels) -> Self {
+        self.inputs.push((path.into(), labels));
         self
     }
 
@@ -259,8 +275,11 @@ impl Host {
             self.settings.admit(name, &prepared, &script.inputs)?;
         }
         let runner = self.sandbox.runners().javascript(&self.sandbox)?;
-        let inputs: Vec<Input> = script.inputs.iter().map(|path| Input::new(path)).collect::<Result<_>>()?;
-        let manifest = self.manifest(&run, &script, &prepared, &runner, &inputs, conditions);
+        let inputs: Vec<Input> =
+            script.inputs.iter().map(|(path, _)| Input::new(path)).collect::<Result<_>>()?;
+        let input_rules = self.settings.input_rules(&script, &inputs, profile);
+        let what = What { run: &run, script: &script, prepared: &prepared, profile, inputs: &inputs };
+        let manifest = self.manifest(&what, &runner, &input_rules, conditions);
         let redactor = Redactor::new(&self.settings.redact)?;
         let (record, out) = self.begin_record(manifest, &script.text, redactor.clone())?;
         let limits = &conditions.limits;
@@ -275,6 +294,7 @@ impl Host {
             sealer: Arc::clone(&self.sealer),
             pins: self.pins.clone(),
             inputs: inputs.clone(),
+            input_rules,
             stop: stop.clone(),
             grants: conditions.grants.clone(),
             limits: limits.clone(),
@@ -283,6 +303,7 @@ impl Host {
             profile: profile.map(str::to_owned),
             policy: conditions.policy.clone(),
             thresholds: self.settings.thresholds,
+            when_unavailable: self.settings.when_unavailable,
             guard: self.guard.clone(),
             approver: Arc::clone(&conditions.approver),
             approval_time: self.settings.approval_time,
@@ -343,13 +364,19 @@ impl Host {
 
     fn manifest(
         &self,
-        run: &str,
-        script: &Script,
-        prepared: &Preparation,
+        what: &What<'_>,
         runner: &CompiledRunner,
-        inputs: &[Input],
+        rules: &InputRules,
         conditions: &Conditions,
     ) -> Manifest {
+        let What { run, script, prepared, profile, inputs } = *what;
+        let settings = &self.settings;
+        let guard = self.guard.as_ref().map(|guard| GuardSettings {
+            thresholds: settings.thresholds,
+            when_unavailable: settings.when_unavailable,
+            weights: settings.weights.clone(),
+            model: guard.known(),
+        });
         Manifest {
             run: run.to_owned(),
             started: jiff::Timestamp::now(),
@@ -359,11 +386,20 @@ impl Host {
             script_sha256: crate::sandbox::hex(&Sha256::digest(script.text.as_bytes())),
             language: prepared.language().to_owned(),
             runner_blake3: runner.digest.to_string(),
-            config_sha256: self.settings.config_sha256.clone(),
+            config_sha256: settings.config_sha256.clone(),
+            policy_version: conditions.policy.version().to_owned(),
+            profile: profile.map(str::to_owned),
+            agent: Some(settings.agent.clone()),
+            guard,
             intent: script.intent.clone(),
             constraints: script.constraints.clone(),
+            clauses: Constraints::compile(&script.constraints).explain(),
             allow_tools: conditions.grants.patterns(),
-            inputs: inputs.iter().map(|input| input.name.clone()).collect(),
+            inputs: inputs
+                .iter()
+                .flat_map(|input| rules.listed(input))
+                .map(|(name, labels)| RecordedInput { name, labels })
+                .collect(),
             limits: conditions.limits.clone(),
             key_sha256: String::new(), // the record's to fill in
         }
@@ -403,9 +439,25 @@ impl Settings {
         Ok(conditions)
     }
 
+    /// What is said of these inputs: with the run, in the configuration, by its profile.
+    fn input_rules(&self, script: &Script, inputs: &[Input], profile: Option<&str>) -> InputRules {
+        let profile = profile.and_then(|name| self.profiles.get(name));
+        let mounts = profile.into_iter().flat_map(|(profile, _)| profile.mounts.iter().flatten());
+        InputRules {
+            run: inputs
+                .iter()
+                .zip(&script.inputs)
+                .filter(|(_, (_, labels))| !labels.is_empty())
+                .map(|(input, (_, labels))| (input.path.clone(), *labels))
+                .collect(),
+            config: inputs::real(self.inputs.iter().map(|(path, labels)| (path, *labels))),
+            profile: inputs::real(mounts.map(|mount| (&mount.path, mount.labels))),
+        }
+    }
+
     /// Whether a script of this kind with these inputs may be run under the profile. A text that is no
     /// script is let through: its run says so better.
-    fn admit(&self, name: &str, prepared: &Preparation, inputs: &[PathBuf]) -> Result<()> {
+    fn admit(&self, name: &str, prepared: &Preparation, inputs: &[(PathBuf, InputLabels)]) -> Result<()> {
         let Some((profile, _)) = self.profiles.get(name) else { return Ok(()) };
         let refused = |message: String, hint: String| Error::Profile {
             code: "profile-refused",
@@ -423,9 +475,9 @@ impl Settings {
                 format!("it admits: {}", if all.is_empty() { "nothing" } else { &all }),
             ));
         }
-        if let Some(input) = inputs.iter().find(|input| !profile.admits_input(input)) {
+        if let Some(input) = inputs.iter().map(|(path, _)| path).find(|input| !profile.admits_input(input)) {
             let message = format!("the profile {name} does not admit the input {}", input.display());
-            let mounts = profile.mounts.iter().flatten().map(|mount| mount.display().to_string());
+            let mounts = profile.mounts.iter().flatten().map(|mount| mount.path.display().to_string());
             let mounts = mounts.collect::<Vec<_>>().join(", ");
             let none = "it admits no input at all".to_owned();
             return Err(refused(
@@ -435,6 +487,16 @@ impl Settings {
         }
         Ok(())
     }
+}
+
+/// What is about to run.
+#[derive(Clone, Copy)]
+struct What<'a> {
+    run: &'a str,
+    script: &'a Script,
+    prepared: &'a Preparation,
+    profile: Option<&'a str>,
+    inputs: &'a [Input],
 }
 
 /// The folder behind /out.

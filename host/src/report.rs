@@ -5,6 +5,7 @@ use postern_check::{Reason, Scores, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::constraints::Explained;
 use crate::sandbox::ArtifactFile;
 
 /// How a run ended.
@@ -38,6 +39,9 @@ pub struct Report {
     pub error: Option<RunError>,
     /// What the author should know although the run may have succeeded.
     pub warnings: Vec<String>,
+    /// Each clause of the user's rules: what is checked of it, or that only the model reads it.
+    #[serde(default)]
+    pub clauses: Vec<Explained>,
     /// Standard output, up to its limit.
     pub stdout: String,
     /// Bytes of standard output in truth.

@@ -311,7 +311,7 @@ fn case_38_a_guard_killed_in_the_middle_of_a_call_fails_the_call() {
         until("the first call is made", || !log.started().is_empty());
         let worker = worker_of(stage.postern.folder()).expect("a guard is running beside the run");
         signal(worker, "-STOP");
-        until("the second call waits for the guard", || second_attempt(&stage.postern));
+        until("the second call waits for the guard", || attempts(&stage.postern) >= 2);
         std::thread::sleep(Duration::from_millis(200));
         assert_eq!(log.started().len(), 1, "the guard stands still, so nothing may be sent");
         signal(worker, "-KILL");
@@ -323,6 +323,123 @@ fn case_38_a_guard_killed_in_the_middle_of_a_call_fails_the_call() {
     assert_eq!(log.started().len(), 2, "the first and the third");
 }
 
+/// A file server that is trusted and says which of its tools only read; and one that says the same and is not trusted.
+fn readers(stage: &mut Stage) -> [postern_tests::ServerLog; 2] {
+    let with = |mut tool: Value, annotations: Value| {
+        tool["annotations"] = annotations;
+        tool
+    };
+    let tools = json!([
+        with(tool("read_file", &["path"], "text"), json!({"readOnlyHint": true})),
+        with(tool("write_file", &["path", "text"], "written"), json!({"readOnlyHint": false})),
+        with(tool("look_up", &["query"], "found"), json!({"readOnlyHint": true, "openWorldHint": true})),
+        tool("hash", &["text"], "abc"),
+        tool("status", &[], "fine"),
+    ]);
+    let labels = "[tools.hash]\nsink = \"none\"";
+    let logs = ["fs", "other"].map(|name| stage.postern.log(name));
+    for (name, log) in ["fs", "other"].into_iter().zip(&logs) {
+        let server = Server::story(stage.postern.folder(), &json!({"tools": tools})).log(log).labels(labels);
+        let server = if name == "fs" { server.trusted() } else { server };
+        stage.postern.server(name, server);
+    }
+    logs
+}
+
+/// 38: the configuration can let reads of trusted servers pass. Nothing else does, and what does is marked.
+#[test]
+fn case_38_reads_of_trusted_servers_pass_if_the_configuration_says_so() {
+    let mut stage = Stage::new(Deciding::Rules);
+    let [log, other] = readers(&mut stage);
+    stage.postern.set("guard.worker", "/bin/false").set("guard.when_unavailable", "allow-trusted-reads");
+    let run = stage.run(
+        "Read a.txt and hash it",
+        &[],
+        "const calls = [\n\
+           () => tools.fs.read_file({ path: 'a.txt' }), () => tools.fs.hash({ text: 'x' }),\n\
+           () => tools.fs.write_file({ path: 'a.txt', text: 'x' }), () => tools.fs.look_up({ query: 'x' }),\n\
+           () => tools.fs.status({}), () => tools.other.read_file({ path: 'a.txt' }), () => tools.other.hash({ text: 'x' }),\n\
+           () => tools.fs.read_file({ path: '/home/ann/.ssh/id_rsa' }),\n\
+         ];\n\
+         const seen = [];\n\
+         for (const call of calls) seen.push(await call().then(() => 'ok', (e) => e.code));\n\
+         return seen;",
+    );
+    let down = call::GUARD_UNAVAILABLE;
+    let expected = ["ok", "ok", down, down, down, down, down, down];
+    assert_eq!(*run.ok(), json!(expected), "{run:#?}");
+    assert_eq!(log.started(), ["read_file", "hash"]);
+    assert!(other.started().is_empty());
+    // Each that passed says so, in the report and in the record.
+    for number in [0, 1] {
+        let passed = &run.calls()[number];
+        assert_eq!((&passed["verdict"], &passed["scores"]), (&json!("allow"), &Value::Null), "{run:#?}");
+        assert_eq!(passed["reasons"][0]["code"], "guard-unavailable", "{run:#?}");
+    }
+    let journal = std::fs::read_to_string(journal(&stage.postern, &run)).expect("a journal");
+    let outcome = journal.lines().find(|line| line.contains("\"outcome\"")).expect("an outcome");
+    let outcome: Value = serde_json::from_str(outcome).expect("JSON");
+    assert_eq!(outcome["reasons"][0]["code"], "guard-unavailable");
+    assert_eq!(outcome["facts"]["findings"][0]["code"], "guard-unavailable");
+    let manifest = stage.postern.records().join(run.id()).join("run.json");
+    let manifest = std::fs::read_to_string(manifest).expect("a manifest");
+    assert!(manifest.contains("\"when_unavailable\": \"allow-trusted-reads\""), "{manifest}");
+}
+
+/// A policy of the user's own still decides about them.
+#[test]
+fn case_38_a_rule_can_refuse_what_passes_without_the_guard() {
+    let mut stage = Stage::new(Deciding::Rules);
+    let [log, _] = readers(&mut stage);
+    stage.postern.set("guard.worker", "/bin/false").set("guard.when_unavailable", "allow-trusted-reads");
+    stage.postern.set("policy.file", "policy.cedar").write(
+        "policy.cedar",
+        "@id(\"no-guard\")\n@finding(\"guard-unavailable\")\nforbid (principal, action, resource)\n\
+         when { context.findings.contains(\"guard-unavailable\") };",
+    );
+    let run = stage.run("Read a.txt", &[], "return await tools.fs.read_file({ path: 'a.txt' });");
+    assert_eq!(run.attempts(), [("fs/read_file", "block", call::BLOCKED)], "{run:#?}");
+    assert!(log.started().is_empty());
+}
+
+/// The same with a guard that is killed while it looks at two calls: the read passes, the other fails.
+#[cfg(target_os = "linux")]
+#[test]
+fn case_38_a_guard_killed_in_the_middle_lets_only_the_read_pass() {
+    let mut stage = Stage::new(Deciding::Rules);
+    let [log, _] = readers(&mut stage);
+    stage.postern.set("guard.when_unavailable", "allow-trusted-reads");
+    let run = std::thread::scope(|scope| {
+        let running = scope.spawn(|| {
+            stage.run(
+                "Read a.txt and write b.txt",
+                &[],
+                "await tools.fs.read_file({ path: 'a.txt' });\n\
+                 await new Promise((r) => setTimeout(r, 2000));\n\
+                 const seen = (call) => call.then(() => 'ok', (e) => e.code);\n\
+                 return await Promise.all([\n\
+                   seen(tools.fs.read_file({ path: 'a.txt' })), seen(tools.fs.write_file({ path: 'b.txt', text: 'x' })),\n\
+                 ]);",
+            )
+        });
+        until("the first call is made", || !log.started().is_empty());
+        let worker = worker_of(stage.postern.folder()).expect("a guard is running beside the run");
+        signal(worker, "-STOP");
+        until("both calls wait for the guard", || attempts(&stage.postern) >= 3);
+        std::thread::sleep(Duration::from_millis(200));
+        assert_eq!(log.started().len(), 1, "the guard stands still, so nothing may be sent");
+        signal(worker, "-KILL");
+        running.join().expect("no panic")
+    });
+    assert_eq!(*run.ok(), json!(["ok", call::GUARD_UNAVAILABLE]), "{run:#?}");
+    let of =
+        |verdict: &str| run.calls().iter().rfind(|call| call["verdict"] == verdict).expect("such a call");
+    assert_eq!(of("allow")["reasons"][0]["code"], "guard-unavailable", "{run:#?}");
+    assert_eq!(of("block")["tool"], "fs/write_file", "{run:#?}");
+    assert_eq!(log.started(), ["read_file", "read_file"]);
+}
+
+#[cfg(target_os = "linux")]
 fn until(what: &str, mut there: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(30);
     while !there() {
@@ -331,14 +448,13 @@ fn until(what: &str, mut there: impl FnMut() -> bool) {
     }
 }
 
-/// Whether the journal of the only run holds a second attempt.
+/// How many attempts the journal of the only run holds.
 #[cfg(target_os = "linux")]
-fn second_attempt(postern: &Postern) -> bool {
-    let Ok(runs) = std::fs::read_dir(postern.records()) else { return false };
+fn attempts(postern: &Postern) -> usize {
+    let Ok(runs) = std::fs::read_dir(postern.records()) else { return 0 };
     let journals =
         runs.filter_map(|run| std::fs::read_to_string(run.ok()?.path().join("journal.jsonl")).ok());
-    let attempts = |journal: &str| journal.matches("\"type\":\"attempt\"").count();
-    journals.into_iter().any(|journal| attempts(&journal) >= 2)
+    journals.map(|journal| journal.matches("\"type\":\"attempt\"").count()).max().unwrap_or(0)
 }
 
 #[cfg(target_os = "linux")]

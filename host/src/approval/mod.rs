@@ -11,6 +11,8 @@
 
 mod bound;
 mod groups;
+#[cfg(test)]
+mod properties;
 mod question;
 mod queue;
 mod store;

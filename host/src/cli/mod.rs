@@ -6,6 +6,7 @@ mod artifacts;
 mod check;
 mod doctor;
 mod exit;
+mod explain;
 mod options;
 mod policy;
 mod prepare;

@@ -1,6 +1,5 @@
 //! `postern policy`: is a policy right, what does it decide about a call, and what is in force.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
@@ -10,14 +9,10 @@ use serde_json::{Value, json};
 use super::exit::Exit;
 use super::options::ConfigOptions;
 use super::print::{eprintln, println};
-use super::show;
-use crate::policy::{CallDocument, CallFacts, Decision, Known, Policy, RuleKind, Source, findings};
-use crate::record::{self, Entry};
+use super::{explain, show};
+use crate::policy::{Known, Policy, RuleKind, Source};
 use crate::upstream::Upstreams;
 use crate::{Config, Error, Result};
-
-/// The longest call document that is read, in bytes.
-const MAX_CALL: u64 = 4 << 20;
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
@@ -40,14 +35,15 @@ enum Action {
         #[arg(long)]
         offline: bool,
     },
-    /// What the policy decides about one call, and by which rules
+    /// What decides about one call, or what decided about one of the record, and by which rules
     Explain {
-        /// A call as JSON, or - for standard input; with CALL-NUMBER, a run of the record
+        /// A call as JSON, or - for standard input; with NUMBER a run of the record: its id, the first characters of it,
+        /// last, or its folder
         call: PathBuf,
         /// Which call of the run, from 1
         number: Option<u32>,
-        /// With the rules of this profile
-        #[arg(long, value_name = "NAME")]
+        /// With the rules of this profile; a call of the record has its own
+        #[arg(long, value_name = "NAME", conflicts_with = "number")]
         profile: Option<String>,
         /// Where records are kept
         #[arg(long, value_name = "FOLDER")]
@@ -66,12 +62,12 @@ pub(super) async fn run(options: Options) -> Result<Exit> {
     match &options.action {
         Action::Check { file, offline } => check(config, file.as_deref(), *offline, options.json).await,
         Action::Explain { call, number, profile, record_dir } => {
-            let policy = config.compile_policy(profile.as_deref(), &known(&config))?;
-            let call = match number {
-                None => from_document(call, &config, profile.as_deref())?,
-                Some(number) => from_record(call, *number, record_dir.as_deref(), &config)?,
-            };
-            explain(&policy, &call, options.json);
+            match number {
+                None => explain::document(call, &config, profile.as_deref(), options.json)?,
+                Some(number) => {
+                    explain::recorded(call, *number, record_dir.as_deref(), &config, options.json)?;
+                }
+            }
             Ok(Exit::Done)
         }
         Action::Show { profile } => {
@@ -174,115 +170,6 @@ fn as_json(error: &Error) -> Value {
         }),
         other => json!({"code": other.code(), "message": other.to_string(), "hint": other.hint()}),
     }
-}
-
-// ---- explain
-
-/// A call and what must be said about where it is from.
-struct Call {
-    facts: CallFacts,
-    notes: Vec<String>,
-}
-
-fn from_document(path: &Path, config: &Config, profile: Option<&str>) -> Result<Call> {
-    let name = path.display();
-    let wrong = |message: String| Error::Setting(format!("{name}: {message}"));
-    let mut text = String::new();
-    let read = match path.as_os_str() == "-" {
-        true => std::io::stdin().take(MAX_CALL).read_to_string(&mut text),
-        false => std::fs::File::open(path).and_then(|file| file.take(MAX_CALL).read_to_string(&mut text)),
-    };
-    read.map_err(|e| wrong(format!("cannot be read: {e}")))?;
-    let document: CallDocument = serde_json::from_str(&text).map_err(|e| wrong(e.to_string()))?;
-    let mut facts = document.facts(&config.agent, &config.guard.thresholds).map_err(wrong)?;
-    if facts.profile.is_none() {
-        facts.profile = profile.map(str::to_owned);
-    }
-    Ok(Call { facts, notes: Vec::new() })
-}
-
-/// What the record says of a call: tool, arguments, scores, and the findings among its reasons.
-fn from_record(run: &Path, number: u32, folder: Option<&Path>, config: &Config) -> Result<Call> {
-    let run = run.to_str().ok_or_else(|| Error::Setting("the run's id is no text".into()))?;
-    let folder = folder.map(Path::to_owned).or_else(|| config.record_dir.clone());
-    let read = record::read(&folder.unwrap_or_else(record::default_folder), run)?;
-    let fault = |message: String| Error::Record { run: read.manifest.run.clone(), message };
-    let attempt = read.journal.iter().find_map(|entry| match entry {
-        Entry::Attempt(attempt) if attempt.call == number => Some(attempt),
-        _ => None,
-    });
-    let attempt = attempt.ok_or_else(|| fault(format!("there is no call {number}")))?;
-    let outcome = read.journal.iter().find_map(|entry| match entry {
-        Entry::Outcome(outcome) if outcome.call == number => Some(outcome),
-        _ => None,
-    });
-    let reasons = outcome.map(|outcome| outcome.reasons.as_slice()).unwrap_or_default();
-    let found: Vec<Value> = reasons
-        .iter()
-        .filter(|reason| findings::known(&reason.code).is_some())
-        .map(|reason| json!({"code": reason.code, "message": reason.message}))
-        .collect();
-    let arguments = if attempt.arguments.is_object() { attempt.arguments.clone() } else { json!({}) };
-    let document = json!({
-        "tool": attempt.tool, "arguments": arguments, "findings": found, "calls": attempt.call,
-        "scores": outcome.and_then(|outcome| outcome.scores.clone()),
-    });
-    let document: CallDocument =
-        serde_json::from_value(document).map_err(|e| fault(format!("call {number} is damaged: {e}")))?;
-    let facts = document.facts(&config.agent, &config.guard.thresholds).map_err(fault)?;
-    let note = "put together from the record: origins, labels and side effects of the call are not in it";
-    Ok(Call { facts, notes: vec![note.into()] })
-}
-
-fn explain(policy: &Policy, call: &Call, json: bool) {
-    let facts = &call.facts;
-    let decision = policy.decide(facts);
-    let without = facts.scores.as_ref().map(|_| policy.decide(&CallFacts { scores: None, ..facts.clone() }));
-    if json {
-        let rules = |decision: &Decision| -> Vec<Value> {
-            let rules = decision.policies.iter().filter_map(|id| policy.rule(id));
-            rules.map(|r| json!({"id": r.id, "kind": r.kind, "file": r.file, "line": r.line})).collect()
-        };
-        let without = without.as_ref().map(|decision| {
-            json!({"verdict": decision.verdict, "reasons": decision.reasons, "rules": rules(decision)})
-        });
-        show::print_json(&json!({
-            "verdict": decision.verdict, "reasons": decision.reasons, "rules": rules(&decision),
-            "lifted": decision.lifted, "findings": facts.findings, "without_scores": without,
-            "policy_version": policy.version(), "notes": call.notes,
-        }));
-        return;
-    }
-    println!("{} {}/{}", show::verdict(decision.verdict), facts.server, show::one_line(&facts.tool));
-    for reason in &decision.reasons {
-        println!("  {:22} {}", reason.code, show::one_line(&reason.message));
-    }
-    print_rules(policy, &decision);
-    if !facts.findings.is_empty() {
-        println!("\n{}", "findings".bold());
-        for finding in &facts.findings {
-            let place = finding.path.as_deref().unwrap_or("the call");
-            println!("  {:22} {}: {}", finding.code, show::one_line(place), show::one_line(&finding.message));
-        }
-    }
-    if let Some(without) = without {
-        println!("\n{} {}", "without the guard's scores".bold(), show::verdict(without.verdict));
-        print_rules(policy, &without);
-    }
-    call.notes.iter().for_each(|note| show::note(note));
-}
-
-fn print_rules(policy: &Policy, decision: &Decision) {
-    let mut table = show::table(&["rule", "means", "where"]);
-    for rule in decision.policies.iter().filter_map(|id| policy.rule(id)) {
-        let lifted = if decision.lifted.contains(&rule.id) { " (lifted)" } else { "" };
-        table.add_row([
-            rule.id.clone(),
-            format!("{}{lifted}", rule.kind),
-            format!("{} line {}", rule.file, rule.line),
-        ]);
-    }
-    println!("{table}");
 }
 
 // ---- show

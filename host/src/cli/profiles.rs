@@ -8,7 +8,7 @@ use super::options::ConfigOptions;
 use super::print::println;
 use super::show;
 use crate::config::units::{show_bytes, show_duration};
-use crate::config::{Profile, ResultRules};
+use crate::config::{Mount, Profile, ResultRules};
 use crate::sandbox::Limits;
 use crate::{Config, Error, Result};
 
@@ -28,7 +28,7 @@ struct Row {
     tools: Vec<String>,
     /// Of `tools`, only those.
     within: Option<Vec<String>>,
-    mounts: Option<Vec<String>>,
+    mounts: Option<Vec<Mount>>,
     languages: Option<Vec<&'static str>>,
     packages: Vec<String>,
     approvals: &'static str,
@@ -70,10 +70,7 @@ fn row(config: &Config, name: Option<&str>, profile: &Profile) -> Result<Row> {
         description: profile.description.clone(),
         tools: config.grants()?.patterns(),
         within: profile.tools.clone(),
-        mounts: profile
-            .mounts
-            .as_ref()
-            .map(|mounts| mounts.iter().map(|mount| mount.display().to_string()).collect()),
+        mounts: profile.mounts.clone(),
         languages: profile
             .languages
             .as_ref()
@@ -87,9 +84,15 @@ fn row(config: &Config, name: Option<&str>, profile: &Profile) -> Result<Row> {
 }
 
 fn as_json(row: &Row) -> Value {
+    let mounts = row.mounts.iter().flatten();
+    let paths = row.mounts.as_ref().map(|all| all.iter().map(|mount| &mount.path).collect::<Vec<_>>());
+    let labels: serde_json::Map<String, Value> = mounts
+        .filter(|mount| !mount.labels.is_empty())
+        .map(|mount| (mount.path.display().to_string(), json!(mount.labels)))
+        .collect();
     json!({
         "name": row.name, "description": row.description, "granted": row.tools, "tools": row.within,
-        "inputs": row.mounts, "languages": row.languages, "packages": row.packages,
+        "inputs": paths, "input_labels": labels, "languages": row.languages, "packages": row.packages,
         "approvals": row.approvals, "policies": row.policies, "limits": row.limits, "results": row.results,
     })
 }
@@ -109,7 +112,7 @@ fn cells(row: &Row, base: &Limits) -> [String; 9] {
         row.name.clone().unwrap_or_else(|| "(none)".to_owned()),
         show::one_line(&row.description),
         tools,
-        any(row.mounts.clone()),
+        any(row.mounts.as_ref().map(|all| all.iter().map(ToString::to_string).collect())),
         any(languages),
         list(&row.packages),
         row.approvals.to_owned(),

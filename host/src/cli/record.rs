@@ -87,6 +87,19 @@ fn show_record(read: &record::Read) {
     for constraint in &manifest.constraints {
         println!("  {:12} {constraint}", "constraint");
     }
+    for clause in &manifest.clauses {
+        println!("  {:12} {clause}", "rule");
+    }
+    for input in &manifest.inputs {
+        let labels = if input.labels.is_empty() { String::new() } else { format!(" ({})", input.labels) };
+        println!("  {:12} {}{labels}", "input", show::one_line(&input.name));
+    }
+    if let Some(profile) = &manifest.profile {
+        println!("  {:12} {profile}", "profile");
+    }
+    if !manifest.policy_version.is_empty() {
+        println!("  {:12} {}", "policy", short(&manifest.policy_version));
+    }
     println!("  {:12} {}", "granted", manifest.allow_tools.join(", "));
     let runner = short(&manifest.runner_blake3);
     println!(
@@ -101,6 +114,12 @@ fn show_record(read: &record::Read) {
             println!();
             show::report(&closing.report, false);
             read.journal.iter().for_each(show_planted);
+            if !closing.report.calls.is_empty() {
+                show::note(&format!(
+                    "postern policy explain {} NUMBER tells why a call was decided so",
+                    manifest.run
+                ));
+            }
         }
         None => {
             println!("\nthe run never came to its end; what the journal has:");

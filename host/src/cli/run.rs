@@ -12,6 +12,7 @@ use super::options::{ConfigOptions, LimitOptions};
 use super::{approvals, show};
 use crate::approval::{ApprovalMode, Question};
 use crate::constraints::Constraints;
+use crate::ledger::InputLabels;
 use crate::pins::Pins;
 use crate::script::Language;
 use crate::visible::visible;
@@ -37,6 +38,10 @@ pub(super) struct Options {
     /// A file or folder the script may read, under /input
     #[arg(long, value_name = "PATH")]
     input: Vec<PathBuf>,
+    /// What is said of an input, such as mails.txt=untrusted,secret: the PATH of an --input or its name, and one or two of
+    /// trusted, untrusted, public, private, secret [default: what the configuration says, else trusted, private]
+    #[arg(long, value_name = "PATH=LABELS", value_parser = parse_input_label)]
+    input_label: Vec<(String, InputLabels)>,
     /// A tool the script may call, such as crm/* [default: what the configuration grants]
     #[arg(long, value_name = "PATTERN")]
     allow_tool: Vec<String>,
@@ -95,6 +100,7 @@ enum LanguageName {
 }
 
 pub(super) async fn run(options: Options) -> Result<Exit> {
+    let labels = input_labels(&options)?;
     let text = read_script(&options.script)?;
     let mut config = options.config.read()?;
     options.limits.apply(&mut config);
@@ -123,7 +129,7 @@ pub(super) async fn run(options: Options) -> Result<Exit> {
     let host = Host::builder(config).pins(pins).on_question(Arc::new(waits)).build()?;
     let cancel = CancellationToken::new();
     let report = tokio::select! {
-        report = host.run(script(text, &options, &cancel)) => report,
+        report = host.run(script(text, &options, &labels, &cancel)) => report,
         never = cancel_on_interrupt(&cancel) => match never {},
     };
     host.close().await;
@@ -148,14 +154,14 @@ fn waits(question: &Question) {
     ));
 }
 
-fn script(text: String, options: &Options, cancel: &CancellationToken) -> Script {
+fn script(text: String, options: &Options, labels: &[InputLabels], cancel: &CancellationToken) -> Script {
     let name = options.script.display().to_string();
     let mut script = Script::new(text).name(name).intent(&options.intent).cancel(cancel.clone());
     for constraint in &options.constraint {
         script = script.constraint(constraint);
     }
-    for input in &options.input {
-        script = script.input(input);
+    for (input, labels) in options.input.iter().zip(labels) {
+        script = script.labelled_input(input, *labels);
     }
     if let Some(profile) = &options.profile {
         script = script.profile(profile);
@@ -171,6 +177,33 @@ fn script(text: String, options: &Options, cancel: &CancellationToken) -> Script
         script = script.observer(Arc::new(show::live_call));
     }
     script
+}
+
+/// The last `=` parts them: labels have none, a path may.
+fn parse_input_label(text: &str) -> std::result::Result<(String, InputLabels), String> {
+    let (path, labels) = text.rsplit_once('=').ok_or("write PATH=LABELS, such as mails.txt=untrusted")?;
+    Ok((path.to_owned(), InputLabels::parse(labels)?))
+}
+
+/// The labels of each input, in their order.
+fn input_labels(options: &Options) -> Result<Vec<InputLabels>> {
+    let mut labels = vec![InputLabels::default(); options.input.len()];
+    for (named, said) in &options.input_label {
+        let is = |input: &PathBuf| {
+            input == Path::new(named) || input.file_name().is_some_and(|name| name == named.as_str())
+        };
+        let mut fits = options.input.iter().zip(&mut labels).filter(|(input, _)| is(input));
+        let wrong = |what: &str| Error::Setting(format!("--input-label {named}: {what}"));
+        let (_, place) = fits.next().ok_or_else(|| wrong("there is no such --input"))?;
+        if fits.next().is_some() {
+            return Err(wrong("more than one --input is called so; write its whole path"));
+        }
+        if !place.is_empty() {
+            return Err(wrong("it is labelled already; write all labels at once"));
+        }
+        *place = *said;
+    }
+    Ok(labels)
 }
 
 /// The first Ctrl-C ends the run in order; the second ends the process.

@@ -158,6 +158,7 @@ fn why(call: &CallReport) -> String {
         (Some(code), false) if call.reasons[0].code == *code => reasons.join("; "),
         (Some(code), false) => format!("{code}: {}", reasons.join("; ")),
         (None, true) => call.scores.as_ref().map(|s| format!("unsafe {:.2}", s.unsafe_)).unwrap_or_default(),
+        (None, false) if call.verdict == Verdict::Allow => reasons.join("; "),
         (None, false) => format!("approved; asked because {}", reasons.join("; ")),
     };
     one_line(&text)

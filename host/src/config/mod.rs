@@ -1,6 +1,7 @@
 //! Configuration: postern.toml, and what the command line adds to it. A key that is not known is an
 //! error, for a misspelt rule would otherwise be no rule.
 
+pub(crate) mod inputs;
 mod policy;
 pub(crate) mod profiles;
 mod results;
@@ -11,17 +12,19 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use postern_check::Thresholds;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::approval::{ApprovalMode, DEFAULT_APPROVAL_TIME};
 use crate::gate::{Grants, Pattern};
 use crate::guard::WorkerOptions;
+use crate::ledger::InputLabels;
 use crate::policy::{Agent, Known, Policy};
 use crate::sandbox::Limits;
 use crate::upstream::{Problem, ServerConfig, Transport, read_mcp_config};
 use crate::{Error, Result};
 
+pub use inputs::Mount;
 pub use policy::PolicyConfig;
 pub use profiles::{LanguageName, Profile};
 pub use results::{OnFound, ResultRules, ResultsConfig};
@@ -53,6 +56,8 @@ pub struct Config {
     pub policy: PolicyConfig,
     /// Classes of job, by name.
     pub profiles: BTreeMap<String, Profile>,
+    /// What is said of host paths that are given to scripts as input: the longest path that a file lies in counts.
+    pub inputs: BTreeMap<PathBuf, InputLabels>,
     /// What is written into records.
     pub record: RecordConfig,
     /// Where records are kept.
@@ -79,6 +84,19 @@ pub struct GuardConfig {
     pub threads: Option<u32>,
     /// When scores mean asking and blocking.
     pub thresholds: Thresholds,
+    /// What becomes of calls when the model cannot be asked.
+    pub when_unavailable: WhenUnavailable,
+}
+
+/// What becomes of calls when the guard model cannot be asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WhenUnavailable {
+    /// They are refused.
+    #[default]
+    Refuse,
+    /// Those pass that only read from a trusted server, reach nobody outside, and that the rules alone allow.
+    AllowTrustedReads,
 }
 
 /// `[record]`.
@@ -270,6 +288,7 @@ impl Config {
         for profile in self.profiles.values_mut() {
             profile.make_absolute(base);
         }
+        inputs::make_absolute(&mut self.inputs, base);
         let paths =
             [&mut self.guard.weights, &mut self.guard.worker, &mut self.record_dir, &mut self.policy.file];
         for path in paths.into_iter().flatten().chain(&mut self.mcp_config) {
@@ -328,6 +347,9 @@ mod tests {
             ("[approvals]\nmode = \"always\"", "line 2"),
             ("[policy]\ndefaultAction = \"deny\"", "line 2"),
             ("[agent]\nname = \"x\"", "line 2"),
+            ("[guard]\nwhen_unavailable = \"allow\"", "line 2"),
+            ("[inputs.a]\ntrust = \"no\"", "line 2"),
+            ("[inputs.a]\nsink = \"none\"", "line 2"),
             ("[profiles.a]\ntool = []", "line 2"),
             ("[profiles.a.limits]\nwall_tiem = \"1s\"", "wall_tiem"),
             ("[profiles.a.limits]\nmax_calls = 1000", "max_calls"),

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::ResultsConfig;
+use super::inputs::Mount;
 use super::policy::{read_now, source};
 use crate::approval::ApprovalMode;
 use crate::gate::Pattern;
@@ -23,7 +24,7 @@ pub struct Profile {
     pub description: String,
     /// Host paths; only they, and what lies in them, can be given to a script as input. Inputs are
     /// always read-only. An empty list: no input at all.
-    pub mounts: Option<Vec<PathBuf>>,
+    pub mounts: Option<Vec<Mount>>,
     /// Patterns of tools. Of the tools that are granted, only those may be called.
     pub tools: Option<Vec<String>>,
     /// Keys of `[limits]`, each at most what stands there.
@@ -108,7 +109,7 @@ impl Profile {
     pub fn admits_input(&self, path: &Path) -> bool {
         let Some(mounts) = &self.mounts else { return true };
         let Ok(real) = path.canonicalize() else { return false };
-        mounts.iter().filter_map(|mount| mount.canonicalize().ok()).any(|mount| real.starts_with(mount))
+        mounts.iter().filter_map(|mount| mount.path.canonicalize().ok()).any(|mount| real.starts_with(mount))
     }
 
     /// Whether the values make sense beside the run's own limits.
@@ -126,7 +127,8 @@ impl Profile {
     }
 
     pub(super) fn make_absolute(&mut self, base: &Path) {
-        for path in self.mounts.iter_mut().flatten().chain(&mut self.policy) {
+        let mounts = self.mounts.iter_mut().flatten().map(|mount| &mut mount.path);
+        for path in mounts.chain(&mut self.policy) {
             if path.is_relative() {
                 *path = base.join(&path);
             }
@@ -205,7 +207,7 @@ mod tests {
             std::fs::create_dir(path(name)).unwrap();
             std::fs::write(path(name).join("x"), "x").unwrap();
         }
-        let profile = Profile { mounts: Some(vec![path("data")]), ..Profile::default() };
+        let profile = Profile { mounts: Some(vec![path("data").into()]), ..Profile::default() };
         assert!(profile.admits_input(&path("data")) && profile.admits_input(&path("data/x")));
         assert!(!profile.admits_input(&path("data-secret/x")) && !profile.admits_input(&path("nowhere")));
         assert!(!profile.admits_input(&path("data/../data-secret/x")));

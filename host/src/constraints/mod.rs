@@ -16,7 +16,7 @@ pub use call::ConstraintCall;
 pub use spent::{Reserved, Spent};
 
 use rule::Rule;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::policy::Finding;
 
@@ -44,7 +44,7 @@ struct Clause {
 }
 
 /// How one clause is kept.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Explained {
     /// The clause, as it was written.
     pub text: String,

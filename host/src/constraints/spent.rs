@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::call::{ConstraintCall, View};
+use super::money::Amount;
 use super::rule::What;
 
 /// Counts and amounts over one run. A call is reserved before it is dispatched and released if it never was, so that
@@ -70,6 +71,17 @@ impl Spent {
                 *amount = amount.saturating_sub(*value).max(0);
             }
         }
+    }
+
+    /// Everything that is counted, for people: `mails: 2`, `paid: 150 EUR`.
+    pub fn told(&self) -> Vec<String> {
+        let counts = self.counts.iter().filter(|(_, count)| **count > 0);
+        let counts = counts.map(|(what, count)| format!("{}: {count}", what.name()));
+        let amounts = self.amounts.iter().filter(|(_, value)| **value > 0);
+        let paid = |(currency, value): (&Option<&'static str>, &i128)| {
+            format!("paid: {}", Amount { value: *value, currency: *currency })
+        };
+        counts.chain(amounts.map(paid)).collect()
     }
 
     pub(super) fn count(&self, what: What) -> u32 {

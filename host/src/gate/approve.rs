@@ -88,7 +88,8 @@ impl Inner {
         if decision.verdict != Verdict::Block {
             return Ok(());
         }
-        attempt.decide(decision.verdict, decision.reasons);
+        attempt.decide(decision);
+        attempt.knows(&again);
         let message = format!("{}: blocked, although it was approved: {}", tool.id(), attempt.because());
         Err(ToolError::new(ToolErrorCode::Blocked, message))
     }

@@ -10,8 +10,10 @@ use postern_check::{Reason, Scores, Verdict};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use super::ledger::Traced;
 use super::{Inner, strict_json};
-use crate::record::{self, Entry, Timings};
+use crate::policy::Decision;
+use crate::record::{self, AppliedRule, Entry, RecordedBudget, RecordedFacts, Timings};
 use crate::report::{CallReport, ms};
 use crate::sandbox::Answer;
 use crate::scan::ResultLabel;
@@ -37,6 +39,10 @@ pub(super) struct Attempt<'a> {
     pub(super) beside: Vec<Value>,
     /// What was found in the result.
     pub(super) label: Option<ResultLabel>,
+    /// What the policy said last: ids of the rules that apply, and of those that a permit lifted.
+    rules: (Vec<String>, Vec<String>),
+    /// What was known when it was decided, for the journal.
+    facts: Option<Box<RecordedFacts>>,
     timings: Timings,
 }
 
@@ -77,6 +83,8 @@ impl<'a> Attempt<'a> {
             dispatched: false,
             beside: Vec::new(),
             label: None,
+            rules: (Vec::new(), Vec::new()),
+            facts: None,
             timings: Timings::default(),
         };
         let Some(record) = &inner.parts.record else { return Ok(attempt) };
@@ -104,9 +112,38 @@ impl<'a> Attempt<'a> {
     }
 
     /// Takes over what the policy says with all that is known now, which is more than before.
-    pub(super) fn decide(&mut self, verdict: Verdict, reasons: Vec<Reason>) {
-        self.verdict = verdict;
-        self.reasons = reasons;
+    pub(super) fn decide(&mut self, decision: Decision) {
+        self.verdict = decision.verdict;
+        self.reasons = decision.reasons;
+        self.rules = (decision.policies, decision.lifted);
+    }
+
+    /// Keeps for the journal what was known when the policy decided last.
+    pub(super) fn knows(&mut self, traced: &Traced) {
+        let parts = &self.inner.parts;
+        if parts.record.is_none() {
+            return;
+        }
+        let (applied, lifted) = &self.rules;
+        let rule = |id: &String| {
+            let kind = parts.policy.rule(id)?.kind;
+            Some(AppliedRule { id: id.clone(), kind, lifted: lifted.contains(id) })
+        };
+        let budget = RecordedBudget {
+            calls: traced.facts.calls,
+            of: parts.limits.max_calls,
+            spent: traced.spent.clone(),
+        };
+        let model =
+            parts.guard.as_ref().filter(|_| traced.facts.scores.is_some()).and_then(|guard| guard.known());
+        let facts = RecordedFacts::of(
+            &traced.facts,
+            &self.arguments,
+            applied.iter().filter_map(rule).collect(),
+            budget,
+            model.map(|model| model.sha256),
+        );
+        self.facts = Some(Box::new(facts));
     }
 
     /// The decisive reason, for messages.
@@ -176,6 +213,7 @@ impl<'a> Attempt<'a> {
                 result_bytes: result.map(|text| text.len() as u64),
                 beside: std::mem::take(&mut self.beside),
                 result_label: self.label.take(),
+                facts: self.facts.take(),
                 timings: self.timings,
             };
             // The call is over; that its end could not be written must not hide its answer.

@@ -13,7 +13,7 @@ use super::{GateParts, Inner};
 use crate::config::ResultRules;
 use crate::constraints::{ConstraintCall, Reserved};
 use crate::facts::{facts, flags_definition};
-use crate::ledger::{Acts, INPUT_LABELS, Labelled, Ledger, Prepared, Provenance, Subject, inputs, label};
+use crate::ledger::{Acts, Labelled, Ledger, Prepared, Provenance, Subject, inputs, label};
 use crate::pins::Pin;
 use crate::policy::{CallFacts, Finding, Sink};
 use crate::scan::Found;
@@ -33,6 +33,8 @@ pub(super) struct Traced {
     pub(super) check: Check,
     /// What the call counts as against the user's rules, while it does.
     reserved: Option<Reserved>,
+    /// What the run has spent with it, as far as the user's rules count.
+    pub(super) spent: Vec<String>,
 }
 
 impl Traced {
@@ -125,7 +127,14 @@ impl Inner {
             constraints: self.parts.constraints.clone(),
             context: ledger.context(&evidence),
         };
-        Ok(Traced { facts, labelled, asked: ledger.asked(&evidence), check, reserved: None })
+        Ok(Traced {
+            facts,
+            labelled,
+            asked: ledger.asked(&evidence),
+            check,
+            reserved: None,
+            spent: Vec::new(),
+        })
     }
 
     /// Where the values came from.
@@ -141,21 +150,30 @@ impl Inner {
         evidence
     }
 
-    /// The files that the user handed over are read when the first call is made: values of them are the
-    /// user's own.
+    /// The files that the user handed over are read when the first call is made. Calls at the same time wait:
+    /// none is looked into without them. Nor are they lost when a script gives that call up.
     async fn read_inputs(&self) {
-        let inputs = std::mem::take(&mut *self.inputs.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut inputs = self.inputs.lock().await;
         if inputs.is_empty() {
             return;
         }
-        // One that cannot be read is known by none of its values, which is the strict side.
-        let prepare = move || -> Vec<Prepared> {
-            let texts = inputs::read(&inputs).into_iter();
-            texts.map(|(place, text)| Prepared::input(&place, &text, INPUT_LABELS)).collect()
+        let (all, rules) = (inputs.clone(), self.parts.input_rules.clone());
+        let read = move || {
+            let inputs::Texts { texts, left_out, .. } = inputs::read(&all, &rules);
+            (texts.iter().map(Prepared::input).collect::<Vec<_>>(), left_out)
         };
-        let Ok(prepared) = tokio::task::spawn_blocking(prepare).await else { return };
+        let read = tokio::task::spawn_blocking(read).await;
         let mut ledger = self.ledger();
-        prepared.into_iter().for_each(|input| ledger.add(input));
+        match read {
+            Ok((prepared, left_out)) => {
+                left_out.into_iter().for_each(|labels| ledger.miss_input(labels));
+                prepared.into_iter().for_each(|input| ledger.add_input(input));
+            }
+            Err(_) => inputs.iter().for_each(|input| {
+                ledger.miss_input(self.parts.input_rules.of(&input.path));
+            }),
+        }
+        inputs.clear();
     }
 
     /// What is known of a tool itself: whether it is what it was when it was pinned, and what its words
@@ -195,6 +213,7 @@ impl Inner {
         if let Some((findings, reserved)) = self.constraints.spend(&call, &mut spent) {
             traced.facts.findings.extend(findings);
             traced.reserved = Some(reserved);
+            traced.spent = spent.told();
         }
     }
 

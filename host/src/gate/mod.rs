@@ -38,9 +38,10 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::approval::{Approver, Groups, Sealer};
-use crate::constraints::{Constraints, Spent};
+use crate::config::WhenUnavailable;
+use crate::constraints::{Constraints, Explained, Spent};
 use crate::guard::Guard;
-use crate::ledger::Ledger;
+use crate::ledger::{InputRules, Ledger};
 use crate::pins::Pins;
 use crate::policy::{Agent, Finding, Policy};
 use crate::record::{Record, Redactor};
@@ -82,6 +83,8 @@ pub struct GateParts {
     pub pins: Option<Arc<Pins>>,
     /// What the user handed to the run.
     pub inputs: Vec<Input>,
+    /// What is said of it.
+    pub input_rules: InputRules,
     /// Ends the run when it goes on asking for what was refused.
     pub stop: CancellationToken,
     /// The run's allowlist.
@@ -92,6 +95,8 @@ pub struct GateParts {
     pub results: Results,
     /// When scores mean asking and blocking.
     pub thresholds: Thresholds,
+    /// What becomes of calls when the model cannot be asked.
+    pub when_unavailable: WhenUnavailable,
     /// The model. None: the embedder has decided to run without one.
     pub guard: Option<Arc<dyn Guard>>,
     /// Who decides an ask.
@@ -123,7 +128,7 @@ struct Inner {
     /// The user's rules, as far as they can be checked.
     constraints: Constraints,
     spent: Mutex<Spent>,
-    inputs: Mutex<Vec<Input>>,
+    inputs: tokio::sync::Mutex<Vec<Input>>,
     /// What was found out about tools, by the digest of their definition.
     definitions: Mutex<HashMap<String, Vec<Finding>>>,
     denials: Denials,
@@ -151,7 +156,7 @@ impl Gate {
         Self(Arc::new(Inner {
             constraints: Constraints::compile(&parts.constraints),
             spent: Mutex::default(),
-            inputs: Mutex::new(std::mem::take(&mut parts.inputs)),
+            inputs: tokio::sync::Mutex::new(std::mem::take(&mut parts.inputs)),
             definitions: Mutex::default(),
             budget,
             ledger: OnceLock::new(),
@@ -184,6 +189,11 @@ impl Gate {
     /// Every attempt, also those that were only counted.
     pub fn attempts(&self) -> u32 {
         self.0.budget.made()
+    }
+
+    /// Each clause of the user's rules, and what is checked of it.
+    pub fn clauses(&self) -> Vec<Explained> {
+        self.0.constraints.explain()
     }
 
     /// Why the gate ended the run, if it did.

@@ -21,6 +21,8 @@ pub(crate) mod inputs;
 mod labels;
 mod origins;
 #[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod tests;
 
 use postern_check::evidence::{Evidence, Source, Sources, Trust};
@@ -31,6 +33,7 @@ use crate::policy::{Holds, Labels};
 use crate::scan::{Found, Look, Scanned};
 
 pub(crate) use acts::Acts;
+pub use inputs::{InputLabels, InputRules, PathLabels};
 pub use labels::{LabelConfig, Places, ToolLabelConfig, ToolLabels};
 pub(crate) use labels::{Labelled, label};
 pub(crate) use origins::Subject;
@@ -119,16 +122,27 @@ impl Prepared {
         (Self { entry, source, marks, secrets, is_result: true, is_cut }, found)
     }
 
-    /// A file that the user handed to the run: the user's own word, and nobody else's business.
-    pub(crate) fn input(place: &str, text: &str, labels: Labels) -> Self {
-        let nothing = Look { instructions: false, secrets: false };
-        let value = Value::String(text.to_owned());
-        let Scanned { text, is_cut, source, .. } =
-            Scanned::of(&place.replacen('/', ".", 1), labels.trust, &value, "", nothing);
-        let marks = Marks::of_text(labels.holds, &text, &[]);
-        let entry =
-            Entry { from: place.into(), labels, stated: false, asked: true, planted: false, text, level: 0 };
-        Self { entry, source, marks, secrets: Marks::default(), is_result: false, is_cut }
+    /// A file that the user handed to the run. What is not trusted is looked through like a result.
+    pub(crate) fn input(input: &inputs::InputText) -> Self {
+        let labels = input.labels.labels();
+        let trusted = labels.trust == Trust::Trusted;
+        let look = Look { instructions: !trusted, secrets: !trusted };
+        let name = input.place.replacen('/', ".", 1);
+        let value = Value::String(input.text.clone());
+        let Scanned { text, is_cut, source, found } = Scanned::of(&name, labels.trust, &value, "", look);
+        let marks = Marks::of_text(labels.holds, &text, &found.values);
+        let entry = Entry {
+            from: input.place.clone(),
+            labels,
+            stated: input.labels.holds.is_some(),
+            asked: trusted,
+            planted: !found.planted.is_empty(),
+            text,
+            level: 0,
+        };
+        let secrets = Marks::of_secrets(&found.values);
+        // What others wrote may have made the script do what it does.
+        Self { entry, source, marks, secrets, is_result: !trusted, is_cut }
     }
 }
 
@@ -154,6 +168,29 @@ impl Ledger {
             flows.is_known(text);
         }
         Self { sources, entries: Vec::new(), flows, bytes: 0, results: 0, incomplete: false, forgotten: None }
+    }
+
+    /// A file that the user handed to the run. If it is not to be trusted, it is as the result of a call that
+    /// the request did not name, unless it does name the file.
+    pub(crate) fn add_input(&mut self, mut input: Prepared) {
+        let trusted = input.entry.labels.trust == Trust::Trusted;
+        input.entry.asked = trusted || self.names(&input.entry.from);
+        self.add(input);
+    }
+
+    /// Something of an input could not be kept.
+    pub(crate) fn miss_input(&mut self, labels: InputLabels) {
+        let labels = labels.labels();
+        self.incomplete |= labels.trust != Trust::Trusted;
+        self.forgotten = self.forgotten.max(Some(labels.holds));
+    }
+
+    /// Whether the request or the user's rules name this file.
+    fn names(&self, place: &str) -> bool {
+        let name = place.rsplit('/').next().unwrap_or(place);
+        let args = serde_json::Map::from_iter([("file".to_owned(), Value::from(name))]);
+        let action = Action { tool: "input.read".into(), args };
+        self.asked(&self.evidence(&action))
     }
 
     /// Adds what was read.
@@ -225,6 +262,3 @@ impl Ledger {
     }
 }
 
-/// Inputs are the user's own.
-pub(crate) const INPUT_LABELS: Labels =
-    Labels { trust: Trust::Trusted, sink: crate::policy::Sink::None, holds: Holds::Private };

@@ -130,6 +130,7 @@ fn findings_mean_what_the_table_says() {
         (&["context-incomplete"], [A, K, K, K]),
         (&["check-unfit"], [K, K, K, K]),
         (&["guard-absent"], [A, A, A, A]),
+        (&["guard-unavailable"], [A, A, A, A]),
     ];
     for kind in findings::ALL {
         assert!(table.iter().any(|(codes, _)| codes.contains(&kind.code)), "{} is in no row", kind.code);

@@ -91,6 +91,11 @@ pub const ALL: &[Kind] = &[
     kind("other", "context-incomplete", "the run has read more than could be looked at"),
     kind("other", "check-unfit", "a part of the call did not fit into what the guard reads"),
     kind("other", "guard-absent", "no guard model was asked: the embedder's choice"),
+    kind(
+        "other",
+        "guard-unavailable",
+        "the guard model could not be asked, and the configuration lets reads of trusted servers pass",
+    ),
 ];
 
 /// The code as it stands in the list; `None` if it does not.

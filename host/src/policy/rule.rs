@@ -3,14 +3,14 @@
 use std::fmt;
 
 use cedar_policy::{Effect, Policy};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::findings;
 use super::input::CallFacts;
 use super::text::{Fault, Statement};
 
 /// What it means that a rule applies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RuleKind {
     /// The call is refused.

@@ -5,6 +5,8 @@ use postern_check::{Reason, Scores, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::facts::RecordedFacts;
+
 /// One line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
@@ -70,6 +72,9 @@ pub struct Outcome {
     /// What was found in the result, and what became of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result_label: Option<crate::scan::ResultLabel>,
+    /// What was known of the call when it was decided; absent if it ended before anything was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub facts: Option<Box<RecordedFacts>>,
     /// Where the time went.
     pub timings: Timings,
 }

@@ -15,7 +15,9 @@
 
 mod artifacts;
 mod chain;
+mod facts;
 mod journal;
+mod manifest;
 mod redact;
 mod sign;
 mod verify;
@@ -28,11 +30,13 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use serde::{Deserialize, Serialize};
 
-use crate::sandbox::{ArtifactFile, Limits};
+use crate::sandbox::ArtifactFile;
 use crate::{Error, Report, Result};
 
 pub use artifacts::{Promotion, Proposal, promote, proposals};
+pub use facts::{AppliedRule, RecordedArgument, RecordedBudget, RecordedFacts, RecordedFinding};
 pub use journal::{Attempt, End, Entry, Outcome, Timings};
+pub use manifest::{GuardSettings, Manifest, RecordedInput};
 pub(crate) use redact::{Name, name, secrets_under};
 pub use redact::{Redactor, Secret, secrets_in};
 pub(crate) use sign::from_hex;
@@ -40,42 +44,6 @@ pub use sign::{FinishedRuns, PublicKey, RecordKey};
 pub use verify::{Fault, Standing, Verified, verify};
 
 use chain::Chain;
-
-/// What was run, and with what.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Manifest {
-    /// The run's id.
-    pub run: String,
-    /// When it began.
-    pub started: jiff::Timestamp,
-    /// Postern's version.
-    pub postern: String,
-    /// The sandbox's version.
-    pub wasmtime: String,
-    /// The script's name, as given.
-    pub script: String,
-    /// SHA-256 of script.txt.
-    pub script_sha256: String,
-    /// The language it was taken for.
-    pub language: String,
-    /// BLAKE3 of the runner component.
-    pub runner_blake3: String,
-    /// SHA-256 over the configuration files; flags are not in it.
-    pub config_sha256: String,
-    /// What the user asked for.
-    pub intent: String,
-    /// The rules the user set.
-    pub constraints: Vec<String>,
-    /// Patterns of the tools that might be called.
-    pub allow_tools: Vec<String>,
-    /// The inputs' names under /input.
-    pub inputs: Vec<String>,
-    /// The limits in force.
-    pub limits: Limits,
-    /// SHA-256 of the public key that the record is signed with; empty in a record that is not.
-    #[serde(default)]
-    pub key_sha256: String,
-}
 
 /// A finished run's last file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -125,6 +93,7 @@ impl Record {
         manifest.key_sha256 = key.public().fingerprint();
         manifest.intent = redactor.text(&manifest.intent);
         manifest.constraints.iter_mut().for_each(|rule| *rule = redactor.text(rule));
+        redactor.clauses(&mut manifest.clauses);
         write("script.txt", script.as_bytes())?;
         let text = pretty(&manifest)?;
         write("run.json", &text)?;
@@ -219,18 +188,24 @@ pub struct Read {
 /// # Errors
 /// If there is no such record, more than one, or it is damaged.
 pub fn read(records: &Path, run: &str) -> Result<Read> {
-    let run = find(records, run)?;
-    let fault = |message: String| Error::Record { run: run.clone(), message };
-    let folder = records.join(&run);
+    read_folder(&records.join(find(records, run)?))
+}
+
+/// Reads a record in this folder, wherever it lies. Does not judge it either.
+///
+/// # Errors
+/// If it is no record, or damaged.
+pub fn read_folder(folder: &Path) -> Result<Read> {
+    let name = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy().into_owned();
+    let fault = |message: String| Error::Record { run: name.clone(), message };
     let text = |name: &str| {
         std::fs::read_to_string(folder.join(name)).map_err(|e| fault(format!("{name} cannot be read: {e}")))
     };
     let manifest =
         serde_json::from_str(&text("run.json")?).map_err(|e| fault(format!("run.json is damaged: {e}")))?;
-    let closing = match folder.join("report.json").exists() {
+    let closing = match folder.join(REPORT).exists() {
         true => Some(
-            serde_json::from_str(&text("report.json")?)
-                .map_err(|e| fault(format!("report.json is damaged: {e}")))?,
+            serde_json::from_str(&text(REPORT)?).map_err(|e| fault(format!("{REPORT} is damaged: {e}")))?,
         ),
         false => None,
     };

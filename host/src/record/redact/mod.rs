@@ -12,7 +12,9 @@ use serde_json::{Map, Value};
 use sha2::Sha256;
 use wildmatch::WildMatch;
 
+use super::facts::{RecordedFacts, cut};
 use super::journal::Entry;
+use crate::constraints::Explained;
 use crate::sandbox::hex;
 use crate::{CallReport, Error, Report, Result};
 pub(crate) use forms::{Name, name, secrets_under};
@@ -26,6 +28,16 @@ const SHOWN: usize = 6;
 pub struct Redactor {
     key: [u8; 32],
     patterns: Vec<WildMatch>,
+}
+
+/// Where a leaf stands.
+struct Place {
+    /// JSON pointer, without secrets; to what a pattern of the user's names, if one does.
+    path: String,
+    /// What the nearest name above says.
+    under: Name,
+    /// A pattern of the user's names it.
+    named: bool,
 }
 
 impl std::fmt::Debug for Redactor {
@@ -121,10 +133,64 @@ impl Redactor {
                 if let Some(label) = &mut outcome.result_label {
                     label.each_text(|text| *text = self.text(text));
                 }
+                if let Some(facts) = &mut outcome.facts {
+                    self.facts(facts);
+                }
             }
             Entry::End(_) => {}
         }
         entry
+    }
+
+    /// What was known of a call, without secrets, and cut to what is kept of it. Cut last: of half a secret nobody
+    /// could tell that it is one.
+    fn facts(&self, facts: &mut RecordedFacts) {
+        for argument in &mut facts.arguments {
+            let place = self.place(&facts.tool, &argument.path);
+            argument.value = argument.value.take().map(|value| cut(self.at(&place, &value)));
+            argument.path = place.path;
+        }
+        for finding in &mut facts.findings {
+            finding.path = finding.path.take().map(|path| self.place(&facts.tool, &path).path);
+            finding.message = cut(self.text(&finding.message));
+        }
+        facts.tool = self.text(&facts.tool);
+    }
+
+    /// The text of a leaf without its secrets, by what holds where it stands.
+    fn at(&self, place: &Place, text: &str) -> String {
+        if place.named {
+            return self.marker("pattern", text);
+        }
+        self.without(text, &secrets_under(place.under, text))
+    }
+
+    /// What holds at a place in the arguments of a tool.
+    fn place(&self, tool: &str, pointer: &str) -> Place {
+        let (mut path, mut under) = (tool.to_owned(), Name::Plain);
+        let mut end = 0;
+        for part in pointer.split('/').skip(1) {
+            end += 1 + part.len();
+            let part = part.replace("~1", "/").replace("~0", "~");
+            let longer = format!("{path}.{part}");
+            if self.patterns.iter().any(|pattern| pattern.matches(&longer)) {
+                // Nor is it said what there is below it.
+                return Place { path: self.text(&pointer[..end]), under, named: true };
+            }
+            // Lists add nothing to the name.
+            if part.is_empty() || !part.bytes().all(|byte| byte.is_ascii_digit()) {
+                (path, under) = (longer, name(&part));
+            }
+        }
+        Place { path: self.text(pointer), under, named: false }
+    }
+
+    /// The user's rules, without secrets.
+    pub(super) fn clauses(&self, clauses: &mut [Explained]) {
+        for clause in clauses {
+            clause.text = self.text(&clause.text);
+            clause.checked = clause.checked.take().map(|checked| self.text(&checked));
+        }
     }
 
     pub(super) fn report(&self, report: &mut Report) {
@@ -137,6 +203,7 @@ impl Redactor {
             error.stack = self.text(&error.stack);
         }
         report.calls.iter_mut().for_each(|call| self.call(call));
+        self.clauses(&mut report.clauses);
     }
 
     fn call(&self, call: &mut CallReport) {

@@ -11,7 +11,7 @@ use crate::Action;
 use crate::facts::{is_target_name, pointer_token};
 
 /// Where a value stands, from the most to the least trusted place. The best place that holds it counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
     /// In the user's request.
