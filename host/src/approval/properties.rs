@@ -25,8 +25,9 @@ fn any_value() -> impl Strategy<Value = Value> {
 fn any_binding() -> impl Strategy<Value = Binding> {
     let text = || "\\PC{1,12}";
     let arguments = prop::collection::vec(("[a-z]{1,4}", any_value()), 1..4);
-    (text(), text(), text(), text(), text(), text(), arguments, 1..i64::MAX / 2).prop_map(
-        |(run, id, owner, tool, definition_sha256, policy_version, arguments, expires)| Binding {
+    (text(), text(), text(), text(), text(), text(), text(), arguments, 1..i64::MAX / 2).prop_map(
+        |(question, run, id, owner, tool, definition_sha256, policy_version, arguments, expires)| Binding {
+            question,
             run,
             agent: Agent { id, owner },
             tool,
@@ -38,10 +39,11 @@ fn any_binding() -> impl Strategy<Value = Binding> {
     )
 }
 
-/// The binding with its `part`-th text changed in one way; the arguments and the time are parts 6 and 7.
+/// The binding with its `part`-th text changed in one way; the arguments are part 6, the time is the last.
 fn changed(binding: &Binding, part: usize, way: usize) -> Binding {
     // A part that is added to the binding does not compile here before it is changed below.
     let Binding {
+        mut question,
         mut run,
         agent,
         mut tool,
@@ -59,9 +61,19 @@ fn changed(binding: &Binding, part: usize, way: usize) -> Binding {
         4 => change_text(&mut definition_sha256, way),
         5 => change_text(&mut policy_version, way),
         6 => change_arguments(&mut arguments, way),
+        7 => change_text(&mut question, way),
         _ => expires += [1, -1, 60, i64::MAX / 2][way % 4],
     }
-    Binding { run, agent: Agent { id, owner }, tool, definition_sha256, policy_version, arguments, expires }
+    Binding {
+        question,
+        run,
+        agent: Agent { id, owner },
+        tool,
+        definition_sha256,
+        policy_version,
+        arguments,
+        expires,
+    }
 }
 
 fn change_text(text: &mut String, way: usize) {
@@ -92,7 +104,7 @@ fn change_arguments(arguments: &mut Map<String, Value>, way: usize) {
 
 proptest! {
     #[test]
-    fn a_change_of_any_one_part_voids_it(binding in any_binding(), part in 0..8_usize, way in 0..4_usize) {
+    fn a_change_of_any_one_part_voids_it(binding in any_binding(), part in 0..9_usize, way in 0..4_usize) {
         let sealer = Sealer::new().expect("the system has random bytes");
         let seal = sealer.seal(&binding);
         let other = changed(&binding, part, way);

@@ -261,4 +261,3 @@ impl Ledger {
         self.entries.get(result)
     }
 }
-

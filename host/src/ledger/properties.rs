@@ -20,7 +20,7 @@ fn action(args: Value) -> Action {
 fn sent(ledger: &mut Ledger, to: &str, text: &str) -> (Vec<ArgumentFact>, Vec<&'static str>) {
     let evidence = ledger.evidence(&action(json!({"to": to, "text": text})));
     let labels = Labels { trust: Trust::Untrusted, sink: Sink::Public, holds: Holds::Private };
-    let subject = Subject { labels, sink_stated: true, outside: true };
+    let subject = Subject { server: "out", labels, sink_stated: true, outside: true };
     let codes = ledger.findings(&evidence, subject).into_iter().map(|finding| finding.code).collect();
     (ledger.arguments(&evidence), codes)
 }
@@ -91,7 +91,11 @@ proptest! {
         let input = |labels: &str| {
             let mut ledger = Ledger::new("Send the summary to the office", &[], "");
             let labels = if labels.is_empty() { InputLabels::default() } else { InputLabels::parse(labels).unwrap() };
-            ledger.add_input(&InputText { place: "input/mails.txt".into(), text: text.clone(), labels });
+            ledger.add_input(Prepared::input(&InputText {
+                place: "input/mails.txt".into(),
+                text: text.clone(),
+                labels,
+            }));
             ledger
         };
         let (as_result, as_input) = (of(&mut result_ledger), of(&mut input("untrusted,private")));
@@ -114,7 +118,11 @@ fn an_untrusted_input_that_the_request_names_is_pointed_at() {
     ] {
         let mut ledger = Ledger::new(intent, &[], "");
         let labels = InputLabels::parse("untrusted,public").unwrap();
-        ledger.add_input(&InputText { place: "input/letter.txt".into(), text: text.into(), labels });
+        ledger.add_input(Prepared::input(&InputText {
+            place: "input/letter.txt".into(),
+            text: text.into(),
+            labels,
+        }));
         let (_, codes) = sent(&mut ledger, "desk@vendor.example", "hello");
         assert_eq!(codes, expected, "{intent}");
         assert_eq!(ledger.trigger(), postern_check::Trigger::ToolResult);

@@ -18,7 +18,7 @@ fn from<'a>(server: &'a str, holds: Holds, stated: bool) -> Provenance<'a> {
 }
 
 impl Ledger {
-    fn add_result(&mut self, from: &Provenance<'_>, value: &Value) {
+    pub(super) fn add_result(&mut self, from: &Provenance<'_>, value: &Value) {
         self.add(Prepared::result(from, value, &value.to_string(), Look::ALL).0);
     }
 }

@@ -323,6 +323,7 @@ mod tests {
             result_sha256: None,
             result_bytes: None,
             beside: Vec::new(),
+            result_label: None,
             facts: Some(Box::new(facts)),
             timings: Timings::default(),
         };
