@@ -34,7 +34,6 @@ const CHECKPOINT_SECONDS: u64 = 180;
 
 /// What came of learning.
 pub(super) struct Learned {
-    pub(super) net: Net,
     pub(super) normalisation: Normalisation,
     pub(super) parameters: BTreeMap<String, Tensor>,
     pub(super) steps: usize,
@@ -123,11 +122,10 @@ pub(super) fn learn(
     let seconds = progress.seconds_before + started.elapsed().as_secs_f64();
     progress.save(options, &adam, &average, seconds)?;
     // What was averaged is what is used.
-    let net = averaged(&parameters, &average)?;
     for (name, tensor) in average.tensors() {
         parameters.insert(name.clone(), tensor.shallow_clone());
     }
-    Ok(Learned { net, normalisation, parameters, steps })
+    Ok(Learned { normalisation, parameters, steps })
 }
 
 /// The network with the averages of what learns.

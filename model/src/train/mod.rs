@@ -23,7 +23,6 @@ use std::time::Instant;
 
 use postern_check::Scores;
 
-use crate::guard::Scorer;
 use crate::render::{Rendered, Renderer};
 use crate::weights::{self, Calibration, Meta};
 use crate::{Error, Guard, eval};
@@ -163,8 +162,9 @@ pub fn run(options: &TrainOptions) -> Result<(), Error> {
         let (train, held) = prepare(train, &held, &renderer)?;
         return run_facts(options, &train, &held);
     }
-    let guard = fit(options, train, &held)?;
-    eval::print("held-out groups", &guard, &held)
+    let (_, scores) = fit(options, train, &held)?;
+    print!("{}", eval::text("held-out groups", &held, &scores));
+    Ok(())
 }
 
 /// Reads, generates and splits: training, held out.
@@ -184,8 +184,12 @@ fn gather(options: &TrainOptions) -> Result<(Vec<Labelled>, Vec<Labelled>), Erro
 }
 
 /// Learns from some checks, calibrates on others and writes the weights. Returns the guard as it will be
-/// used: read back from the files.
-fn fit(options: &TrainOptions, train: Vec<Labelled>, held: &[Labelled]) -> Result<Guard, Error> {
+/// used, read back from the files, and what it says of the others.
+fn fit(
+    options: &TrainOptions,
+    train: Vec<Labelled>,
+    held: &[Labelled],
+) -> Result<(Guard, Vec<Scores>), Error> {
     let base = Base::read(&options.base)?;
     let renderer = base.renderer(options)?;
     let start = match &options.from {
@@ -195,18 +199,9 @@ fn fit(options: &TrainOptions, train: Vec<Labelled>, held: &[Labelled]) -> Resul
     let (train, held) = prepare(train, held, &renderer)?;
     let learned = learn::learn(options, &start, &renderer, &train, &held)?;
     let trees = boost::of(&train, options.seed);
-    let scorer = Scorer::new(
-        learned.net.ready(tch::Kind::Float)?,
-        learned.normalisation.clone(),
-        trees.clone(),
-        Calibration::NONE,
-        tch::Device::Cpu,
-    );
-    let raw = validate::worst(scorer.raw(&held.rendered.iter().collect::<Vec<_>>())?);
-    let calibration = calibrate::fit(&held.checks, &raw);
-    tracing::info!("{calibration:?}");
 
-    let mut meta = Meta::new(options.model_version.clone(), base.origin, &learned.normalisation, calibration);
+    let (version, out) = (options.model_version.clone(), options.out()?);
+    let mut meta = Meta::new(version, base.origin, &learned.normalisation, Calibration::NONE);
     let facts = [
         ("seed", options.seed.to_string()),
         ("checks", train.checks.len().to_string()),
@@ -220,10 +215,15 @@ fn fit(options: &TrainOptions, train: Vec<Labelled>, held: &[Labelled]) -> Resul
     for ((name, _), tensor) in crate::trees::TENSORS.into_iter().zip(trees.tensors()) {
         parameters.insert(name.to_string(), tensor);
     }
-    weights::save(options.out()?, &parameters, &meta, &base.tokenizer)?;
-    let guard = Guard::load(options.out()?, crate::Device::Cpu)?;
+    // Calibrated is what will be used: numbers of 16 bits.
+    weights::save(out, &parameters, &meta, &base.tokenizer)?;
+    let raw = validate::raw(&weights::load(out, tch::Device::Cpu)?, &held)?;
+    meta.calibration = calibrate::fit(&held.checks, &validate::worst(raw.clone()));
+    tracing::info!("{:?}", meta.calibration);
+    weights::save(out, &parameters, &meta, &base.tokenizer)?;
+    let guard = Guard::load(out, crate::Device::Cpu)?;
     tracing::info!("weights {}", guard.info().sha256);
-    Ok(guard)
+    Ok((guard, validate::scores(&held, &raw, &meta.calibration)?))
 }
 
 /// Renders both sides.

@@ -140,10 +140,11 @@ fn wordings_of_a_suite_that_is_held_out_stay_with_it() {
     secret["lures"] = json!(["kingfisher {goal}"]);
     let folder = folder(&[(held, secret), ("lamp_shop", shop())]);
     let all = expand(folder.path(), 1);
-    let sides =
-        |group: &str| all.iter().filter(move |l| l.group == group && l.check.context.contains("kingfisher"));
-    assert!(sides(&format!("suites/{held}")).count() > 10);
-    assert_eq!(sides("suites/lamp_shop").count(), 0);
+    let with = |group: &str| {
+        all.iter().filter(|l| l.group == group && l.check.context.contains("kingfisher")).count()
+    };
+    assert!(with(&format!("suites/{held}")) > 10);
+    assert_eq!(with("suites/lamp_shop"), 0);
 }
 
 #[test]
