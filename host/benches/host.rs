@@ -5,6 +5,8 @@
 //!   (no record, no guard)
 //! - `call`: one tool call of 1 KB to a tool of this process and back, without guard; the script makes
 //!   1,000 in a row, and what it costs without them is taken off
+//! - `gate`: of the same calls, what the gate's own steps take: from the call's arrival in the host to its
+//!   answer, with a tool that takes no time
 
 #![allow(clippy::unwrap_used, missing_docs, reason = "a benchmark may fail loudly")]
 
@@ -15,7 +17,7 @@ use async_trait::async_trait;
 use criterion::{Criterion, criterion_group, criterion_main};
 use postern::sandbox::{Answer, Door, Job, Limits, Reply, RunClock, Runners, Sandbox, Workspace};
 use postern::upstream::{LocalServer, ToolDefinition, ToolResult};
-use postern::{Config, Host, Script, ToolError, ToolErrorCode};
+use postern::{Config, Host, Report, Script, ToolError, ToolErrorCode};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -79,9 +81,10 @@ fn host() -> Host {
         .unwrap()
 }
 
-async fn run(host: &Host, text: &str) {
+async fn run(host: &Host, text: &str) -> Report {
     let report = host.run(Script::new(text)).await.unwrap();
     assert!(report.error.is_none(), "{:?}", report.error);
+    report
 }
 
 fn start(c: &mut Criterion) {
@@ -155,6 +158,34 @@ fn call(c: &mut Criterion) {
     group.finish();
 }
 
+/// The gate's steps alone, as each call's own report has them; the first call, which prepares things, is left out.
+fn gate(c: &mut Criterion) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let host = host();
+    let mut group = c.benchmark_group("gate");
+    group.sample_size(20).measurement_time(Duration::from_secs(10));
+    let script = format!(
+        "const p = {{ p: 'x'.repeat(1016) }}; for (let i = 0; i < {CALLS}; i++) await tools.bench.take(p);"
+    );
+    group.bench_function("1 KB", |b| {
+        b.iter_custom(|rounds| {
+            let (host, script) = (host.clone(), script.clone());
+            let total = runtime.spawn(async move {
+                let mut total = Duration::ZERO;
+                for _ in 0..rounds {
+                    let report = run(&host, &script).await;
+                    let mut ms: Vec<f64> = report.calls.iter().skip(1).map(|call| call.ms).collect();
+                    ms.sort_by(f64::total_cmp);
+                    total += Duration::from_secs_f64(ms[ms.len() / 2] / 1e3);
+                }
+                total
+            });
+            runtime.block_on(total).unwrap()
+        });
+    });
+    group.finish();
+}
+
 /// Whole processes: `postern run` of a script that calls no tool, with configuration, workspace and
 /// record, and beside it `node -e 1` where there is a node.
 fn process(c: &mut Criterion) {
@@ -183,5 +214,5 @@ fn process(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, process, start, call);
+criterion_group!(benches, process, start, call, gate);
 criterion_main!(benches);
