@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use criterion::{Criterion, criterion_group, criterion_main};
+use postern::script::Language;
 use postern::sandbox::{Answer, Door, Job, Limits, Reply, RunClock, Runners, Sandbox, Workspace};
 use postern::upstream::{LocalServer, ToolDefinition, ToolResult};
 use postern::{Config, Host, Script, ToolError, ToolErrorCode};
@@ -79,8 +80,8 @@ fn host() -> Host {
         .unwrap()
 }
 
-async fn run(host: &Host, text: &str) {
-    let report = host.run(Script::new(text)).await.unwrap();
+async fn run(host: &Host, language: Language, text: &str) {
+    let report = host.run(Script::new(text).language(language)).await.unwrap();
     assert!(report.error.is_none(), "{:?}", report.error);
 }
 
@@ -89,27 +90,33 @@ fn start(c: &mut Criterion) {
     let mut group = c.benchmark_group("start");
 
     let sandbox = Sandbox::new(Runners::find()).unwrap();
-    let runner = sandbox.runners().javascript(&sandbox).unwrap();
     let (out, limits) = (tempfile::tempdir().unwrap(), Limits::default());
     let workspace = Workspace::create(out.path(), &[], &limits).unwrap();
     let door: Arc<dyn Door> = Arc::new(Closed);
-    group.bench_function("sandbox", |b| {
-        b.to_async(&runtime).iter(|| async {
-            let (clock, cancel) = (RunClock::default(), CancellationToken::new());
-            let job = Job {
-                source: "return 1+1",
-                door: Arc::clone(&door),
-                workspace: &workspace,
-                limits: &limits,
-                clock: &clock,
-                cancel: &cancel,
-            };
-            sandbox.run(&runner, job).await.unwrap()
-        });
-    });
-
     let host = host();
-    group.bench_function("host", |b| b.to_async(&runtime).iter(|| run(&host, "return 1+1")));
+    for (language, source) in [(Language::JavaScript, "return 1+1"), (Language::Python, "1+1")] {
+        let runner = sandbox.runners().of(language, &sandbox).unwrap();
+        let named = |what: &str| match language {
+            Language::Python => format!("{what}, Python"),
+            _ => what.to_owned(),
+        };
+        group.bench_function(named("sandbox"), |b| {
+            b.to_async(&runtime).iter(|| async {
+                let (clock, cancel) = (RunClock::default(), CancellationToken::new());
+                let job = Job {
+                    source,
+                    door: Arc::clone(&door),
+                    workspace: &workspace,
+                    limits: &limits,
+                    clock: &clock,
+                    cancel: &cancel,
+                    seed: None,
+                };
+                sandbox.run(&runner, job).await.unwrap()
+            });
+        });
+        group.bench_function(named("host"), |b| b.to_async(&runtime).iter(|| run(&host, language, source)));
+    }
     group.finish();
 }
 
@@ -140,10 +147,10 @@ fn call(c: &mut Criterion) {
                     let mut total = Duration::ZERO;
                     for _ in 0..rounds {
                         let began = Instant::now();
-                        run(&host, &without).await;
+                        run(&host, Language::JavaScript, &without).await;
                         let empty = began.elapsed();
                         let began = Instant::now();
-                        run(&host, &with).await;
+                        run(&host, Language::JavaScript, &with).await;
                         total += began.elapsed().saturating_sub(empty) / CALLS;
                     }
                     total

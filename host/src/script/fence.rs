@@ -12,38 +12,42 @@ pub(super) struct Part<'a> {
     pub(super) first_line: u32,
 }
 
-/// Whether the text is Markdown with a code block. JavaScript has no line that begins with a fence,
-/// but for comments.
+/// Whether the text is Markdown with a code block. No language has a line that begins with a fence, but for
+/// comments and long texts.
 pub(super) fn any(text: &str) -> bool {
     !blocks(text).is_empty()
 }
 
-/// The one code block that is the script.
-pub(super) fn only(text: &str) -> Result<Part<'_>, ScriptProblem> {
+/// The one code block that is the script; of `language`, where that is known.
+pub(super) fn only(text: &str, language: Option<Language>) -> Result<Part<'_>, ScriptProblem> {
     let blocks = blocks(text);
+    let python = language.map(|language| language == Language::Python);
     let ours: Vec<&Part> = blocks
         .iter()
         .filter(|block| {
-            matches!(Language::of_label(block.label), Some(Language::JavaScript | Language::TypeScript))
+            Language::of_label(block.label)
+                .is_some_and(|label| python.is_none_or(|python| python == (label == Language::Python)))
         })
         .collect();
+    let (wanted, label) = match python {
+        Some(true) => ("Python", "python"),
+        Some(false) => ("JavaScript or TypeScript", "ts"),
+        None => ("JavaScript, TypeScript or Python", "ts"),
+    };
     match (&ours[..], &blocks[..]) {
         ([one], _) => Ok(**one),
         ([], [one]) => Ok(*one),
         ([], []) => Err(ScriptProblem::form(
             "the Markdown has no code block",
-            "give the script alone, or in one ```ts block",
+            format!("give the script alone, or in one ```{label} block"),
         )),
         ([], _) => Err(ScriptProblem::form(
-            format!(
-                "the text has {} code blocks, and none is marked as JavaScript or TypeScript",
-                blocks.len()
-            ),
-            "give the script in one ```ts block, or alone",
+            format!("the text has {} code blocks, and none is marked as {wanted}", blocks.len()),
+            format!("give the script in one ```{label} block, or alone"),
         )),
         (several, _) => Err(ScriptProblem::form(
             format!(
-                "the text has {} code blocks of JavaScript or TypeScript (lines {}): it is not clear which one to run",
+                "the text has {} code blocks of {wanted} (lines {}): it is not clear which one to run",
                 several.len(),
                 several.iter().map(|block| (block.first_line - 1).to_string()).collect::<Vec<_>>().join(", ")
             ),
@@ -68,8 +72,11 @@ fn opening(line: &str) -> Option<(&str, &str)> {
     Some((mark, label.trim_start_matches('.')))
 }
 
-/// Whether what follows is in a comment of JavaScript.
+/// Whether what follows is in a comment of JavaScript, or in a text of Python.
 fn commented(before: &str) -> bool {
+    if ["\"\"\"", "'''"].iter().any(|quote| before.matches(quote).count() % 2 == 1) {
+        return true;
+    }
     match (before.rfind("/*"), before.rfind("*/")) {
         (Some(open), Some(close)) => open > close,
         (open, _) => open.is_some(),

@@ -7,7 +7,7 @@ import traceback
 
 from wit_world import ScriptError
 
-from _postern import door, values
+from _postern import door, loop, values
 
 # So many causes of causes are followed.
 DEEPEST = 8
@@ -39,6 +39,8 @@ def _report(error, warnings):
         message = code if isinstance(code, str) else f"the script ended itself with exit code {code}"
     if isinstance(error, SyntaxError) and error.filename == door.SCRIPT:
         message, line, column = str(error.msg), error.lineno, error.offset
+    elif isinstance(error, loop.DeadlockError) and error.line is not None:
+        line = error.line
     else:
         line, column = _place(error)
     stack = _stack(error)

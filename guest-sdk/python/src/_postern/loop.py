@@ -18,7 +18,9 @@ GRACE = 1.0
 
 
 class DeadlockError(RuntimeError):
-    """The script waits for something that cannot happen."""
+    """The script waits for something that cannot happen. `line` is where, if that is known."""
+
+    line = None
 
 
 DeadlockError.__module__ = "postern"
@@ -39,10 +41,7 @@ class _Selector:
                 return []
             self._looked = now
         elif timeout is None and not calls:
-            raise DeadlockError(
-                "the script waits for something that can never happen: nothing is pending, neither a tool call nor a "
-                "timer"
-            )
+            raise _deadlock()
         pollables = [call.pollable for call in calls]
         alarm = None
         if timeout is not None:
@@ -61,6 +60,21 @@ class _Selector:
 
     def close(self):
         """There is nothing to close."""
+
+
+def _deadlock():
+    """The error, with the line of the script at which it waits."""
+    error = DeadlockError(
+        "the script waits for something that can never happen: nothing is pending, neither a tool call nor a timer"
+    )
+    for task in tasks.all_tasks(asyncio.get_running_loop()):
+        step = task.get_coro()
+        while step is not None:
+            frame = getattr(step, "cr_frame", None)
+            if frame is not None and frame.f_code.co_filename == door.SCRIPT:
+                error.line = frame.f_lineno
+            step = getattr(step, "cr_await", None)
+    return error
 
 
 class Loop(asyncio.BaseEventLoop):

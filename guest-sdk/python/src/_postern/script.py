@@ -44,8 +44,6 @@ def run(source: str) -> Completion:
         # An error of a task that nobody awaited is no less an error.
         if loop.unseen:
             problem = loop.unseen[0]
-    except SystemExit as error:
-        problem = None if error.code in (None, 0) else error
     except BaseException as error:
         problem = error
     said = notes + door.lost()
@@ -87,24 +85,31 @@ def _value(source: str, notes: list[str]) -> str:
 def _plainly(plan, names):
     try:
         exec(plan.code, names)
-    except _Returned as returned:
-        implied, value = False, returned.value
-    else:
         implied, value = plan.outcome(names)
+    except (_Returned, SystemExit) as end:
+        implied, value = _ended(end, names)
     return implied, loop.run(value) if _awaitable(value) else value
 
 
 async def _asynchronously(plan, names):
     try:
         await eval(plan.code, names)
-    except _Returned as returned:
-        implied, value = False, returned.value
-    else:
         implied, value = plan.outcome(names)
+    except (_Returned, SystemExit) as end:
+        implied, value = _ended(end, names)
     if _awaitable(value):
         value = await value
     await loop.settle()
     return implied, value
+
+
+def _ended(end, names):
+    """What a script gives that ended before its last line."""
+    if isinstance(end, _Returned):
+        return False, end.value
+    if end.code in (None, 0):
+        return False, names.get("result")
+    raise end
 
 
 def _awaitable(value) -> bool:
@@ -244,7 +249,7 @@ def install() -> None:
     """Makes what scripts see importable too; when the component is built."""
     module = types.ModuleType("postern", "What a script has beside Python: tools, catalog, call_tool, ToolError.")
     shared = {"tools": door.tools, "catalog": door.catalog, "call_tool": door.call_tool, "ToolError": door.ToolError}
-    module.__dict__.update(shared)
+    module.__dict__.update(shared, DeadlockError=loop.DeadlockError)
     sys.modules["postern"] = module
     sys.modules["tools"], sys.modules["catalog"] = door.tools, door.catalog
 
