@@ -72,11 +72,8 @@ fn opening(line: &str) -> Option<(&str, &str)> {
     Some((mark, label.trim_start_matches('.')))
 }
 
-/// Whether what follows is in a comment of JavaScript, or in a text of Python.
+/// Whether what follows is in a comment of JavaScript.
 fn commented(before: &str) -> bool {
-    if ["\"\"\"", "'''"].iter().any(|quote| before.matches(quote).count() % 2 == 1) {
-        return true;
-    }
     match (before.rfind("/*"), before.rfind("*/")) {
         (Some(open), Some(close)) => open > close,
         (open, _) => open.is_some(),
@@ -87,11 +84,18 @@ fn blocks(text: &str) -> Vec<Part<'_>> {
     let mut blocks = Vec::new();
     let mut open: Option<(&str, &str, usize, u32)> = None;
     let mut offset = 0;
+    // Whether a long text of Python is open, by its quotes.
+    let mut quoted = [false; 2];
     for (line, number) in text.split_inclusive('\n').zip(1..) {
         let after = offset + line.len();
         match open {
-            None if commented(&text[..offset]) => {}
-            None => open = opening(line).map(|(mark, label)| (mark, label, after, number + 1)),
+            None => {
+                let mark = opening(line).filter(|_| quoted == [false; 2] && !commented(&text[..offset]));
+                open = mark.map(|(mark, label)| (mark, label, after, number + 1));
+                for (quoted, quote) in quoted.iter_mut().zip(["\"\"\"", "'''"]) {
+                    *quoted ^= line.matches(quote).count() % 2 == 1;
+                }
+            }
             Some((mark, label, start, first_line)) => {
                 let bare = line.trim();
                 if bare.len() >= mark.len() && bare.bytes().all(|byte| byte == mark.as_bytes()[0]) {

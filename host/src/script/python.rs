@@ -148,10 +148,15 @@ fn has_word(code: &str, word: &str, called: bool) -> bool {
 
 /// Whether something is called with an argument by name, as in `f(limit=5)`.
 fn has_keyword_argument(code: &str) -> bool {
-    code.match_indices(['(', ',']).any(|(at, _)| {
+    code.match_indices(['(', ',']).any(|(at, mark)| {
+        let word = |text: &str| text.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_').len();
+        let called = &code[word(&code[..at])..at];
+        if mark == "(" && (called.is_empty() || ["if", "while", "for", "switch", "return"].contains(&called)) {
+            return false;
+        }
         let rest = code[at + 1..].trim_start();
-        let name = rest.len() - rest.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_').len();
-        let (name, rest) = rest.split_at(name);
+        let (name, rest) = rest.split_at(rest.len() - rest.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_').len());
+        // Written as Python's people do: no space before the sign.
         name.starts_with(|c: char| c.is_alphabetic() || c == '_')
             && rest.starts_with('=')
             && !rest.starts_with("==")
@@ -185,6 +190,8 @@ mod tests {
             "rows.map((r) => list(r))",
             "await tools.a.b()",
             "'print(1)'",
+            "while(m = next()) { go(m) }",
+            "a = 1, b = 2",
         ] {
             assert!(!is_meant(text), "{text}");
         }

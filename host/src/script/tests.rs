@@ -222,7 +222,7 @@ fn several_code_blocks_are_refused() {
     let problem = problem("```js\na\n```\nor\n```ts\nb\n```");
     assert_eq!(problem.code, "script-form");
     assert!(
-        problem.message.contains("2 code blocks of JavaScript or TypeScript (lines 1, 5)"),
+        problem.message.contains("2 code blocks of JavaScript, TypeScript or Python (lines 1, 5)"),
         "{}",
         problem.message
     );
