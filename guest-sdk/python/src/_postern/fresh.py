@@ -2,6 +2,7 @@
 machine that built it left behind.
 """
 
+import builtins
 import gc
 import os
 import random
@@ -21,6 +22,8 @@ def freeze() -> None:
     sys.path[:] = []
     sys.dont_write_bytecode = True
     os._exit = _exit
+    # Python's own are made by `site`, which a run has not.
+    builtins.exit = builtins.quit = sys.exit
     for stream in (sys.stdout, sys.stderr):
         # Each line goes out at once: a run that ends at a limit has no time to flush.
         stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
