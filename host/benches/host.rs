@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use criterion::{Criterion, criterion_group, criterion_main};
-use postern::script::Language;
 use postern::sandbox::{Answer, Door, Job, Limits, Reply, RunClock, Runners, Sandbox, Workspace};
+use postern::script::Language;
 use postern::upstream::{LocalServer, ToolDefinition, ToolResult};
 use postern::{Config, Host, Script, ToolError, ToolErrorCode};
 use serde_json::{Map, Value, json};

@@ -178,8 +178,7 @@ fn script_error(failure: ScriptFailure, prepared: &Prepared, name: &str) -> RunE
         _ => "script-error",
     };
     let map = &prepared.map;
-    let stack =
-        if python { map.python_stack(&failure.stack, name) } else { map.stack(&failure.stack, name) };
+    let stack = if python { map.python_stack(&failure.stack, name) } else { map.stack(&failure.stack, name) };
     RunError {
         code: code.into(),
         name: failure.name,

@@ -241,8 +241,8 @@ fn row_23_imports_of_python_say_what_there_is() {
             assert_eq!(run.error_text("name"), error, "{source}: {run:#?}");
         }
     }
-    let run =
-        postern.run_py("try:\n    import ujson as json\nexcept ImportError:\n    import json\njson.dumps([1])");
+    let run = postern
+        .run_py("try:\n    import ujson as json\nexcept ImportError:\n    import json\njson.dumps([1])");
     assert_eq!(*run.ok(), "[1]");
 }
 
@@ -274,7 +274,8 @@ fn row_24_what_is_still_running_is_waited_for() {
 #[test]
 fn row_24_what_is_still_running_in_python_is_waited_for() {
     let postern = Postern::new();
-    let late = "import asyncio\nasync def late():\n    await asyncio.sleep(0.03)\n    print('late')\n    return 7\n";
+    let late =
+        "import asyncio\nasync def late():\n    await asyncio.sleep(0.03)\n    print('late')\n    return 7\n";
     for (source, printed) in [
         (format!("{late}asyncio.create_task(late())\nawait asyncio.sleep(0)"), "late\n"),
         (format!("{late}await late()"), "late\n"),
@@ -284,7 +285,10 @@ fn row_24_what_is_still_running_in_python_is_waited_for() {
             format!("{late}async def main():\n    return asyncio.run(late())\nprint(await main())"),
             "late\n7\n",
         ),
-        (format!("{late}loop = asyncio.new_event_loop()\nprint(loop.run_until_complete(late()))"), "late\n7\n"),
+        (
+            format!("{late}loop = asyncio.new_event_loop()\nprint(loop.run_until_complete(late()))"),
+            "late\n7\n",
+        ),
         ("import asyncio\nprint(await asyncio.sleep(0, 'top'))".to_owned(), "top\n"),
     ] {
         let run = postern.run_py(&source);
@@ -394,13 +398,7 @@ fn row_25_errors_of_python_have_a_name_a_message_and_the_users_own_line() {
         ("unclosed.py", "def f():\n    return (1\n", "SyntaxError", "never closed", 2),
         ("name.py", "a = 1\n\nnope + a", "NameError", "nope", 3),
         ("raise.py", "def f():\n    raise TypeError('bad input')\n\nf()", "TypeError", "bad input", 2),
-        (
-            "fence.md",
-            "Sure:\n```python\na = 1\nraise ValueError('late')\n```",
-            "ValueError",
-            "late",
-            4,
-        ),
+        ("fence.md", "Sure:\n```python\na = 1\nraise ValueError('late')\n```", "ValueError", "late", 4),
         ("task.py", "async def f():\n    raise KeyError('in a task')\nawait f()", "KeyError", "in a task", 2),
         (
             "custom.py",
@@ -424,16 +422,16 @@ fn row_25_errors_of_python_have_a_name_a_message_and_the_users_own_line() {
             "nobody looked",
             3,
         ),
-        ("group.py", "raise ExceptionGroup('many', [ValueError('first one')])", "ExceptionGroup", "first one", 1),
+        (
+            "group.py",
+            "raise ExceptionGroup('many', [ValueError('first one')])",
+            "ExceptionGroup",
+            "first one",
+            1,
+        ),
         ("attribute.py", "{'a': 1}.b", "AttributeError", "'b'", 1),
         ("exit.py", "import sys\nsys.exit('not today')", "SystemExit", "not today", 2),
-        (
-            "bad-str.py",
-            "class E(Exception):\n    def __str__(self): raise RuntimeError\nraise E",
-            "E",
-            "",
-            3,
-        ),
+        ("bad-str.py", "class E(Exception):\n    def __str__(self): raise RuntimeError\nraise E", "E", "", 3),
     ] {
         let run = postern.run_file(name, source);
         assert!(run.script_error().contains(message), "{name}: {run:#?}");

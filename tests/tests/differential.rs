@@ -39,10 +39,11 @@ fn expected(python: &str, source: &str) -> String {
 
 /// This machine's CPython, if it is one that the programs are for.
 fn cpython() -> Option<&'static str> {
-    let program = "import sys; sys.exit(not (sys.implementation.name == 'cpython' and sys.version_info >= (3, 11)))";
-    ["python3", "python"]
-        .into_iter()
-        .find(|python| Command::new(python).args(["-c", program]).status().is_ok_and(|status| status.success()))
+    let program =
+        "import sys; sys.exit(not (sys.implementation.name == 'cpython' and sys.version_info >= (3, 11)))";
+    ["python3", "python"].into_iter().find(|python| {
+        Command::new(python).args(["-c", program]).status().is_ok_and(|status| status.success())
+    })
 }
 
 /// Runs the programs of a file, some at a time, and compares; all differences are told together.
@@ -59,14 +60,18 @@ fn compare(file: &str, least: usize) {
     std::thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| {
-                while let Some(program) = programs.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) {
-                    let number = programs.iter().position(|other| std::ptr::eq(other, program)).expect("it is one");
+                while let Some(program) =
+                    programs.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed))
+                {
+                    let number =
+                        programs.iter().position(|other| std::ptr::eq(other, program)).expect("it is one");
                     let run = postern.run_file(&format!("program-{number}.py"), &program.source);
                     let wanted = expected(python, &program.source);
                     let fine = run.outcome() == outcome::OK && run.process.exit == exit::OK;
                     if !fine || run.stdout() != wanted {
                         let error = run.error_text("stack").to_owned();
-                        let told = format!("{}\nwanted: {wanted}\ngot:    {}{error}", program.name, run.stdout());
+                        let told =
+                            format!("{}\nwanted: {wanted}\ngot:    {}{error}", program.name, run.stdout());
                         differences.lock().expect("no panic").push(told);
                     }
                 }

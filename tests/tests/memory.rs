@@ -70,13 +70,21 @@ fn row_05_memory_bombs_in_python_hit_the_scripts_own_limit() {
             outcome::LIMIT => run.limit(limit::MEMORY),
             // What could never be is refused before any memory is asked for.
             outcome::SCRIPT_ERROR => {
-                assert!(["OverflowError", "MemoryError"].contains(&run.error_text("name")), "{source}: {run:#?}");
+                assert!(
+                    ["OverflowError", "MemoryError"].contains(&run.error_text("name")),
+                    "{source}: {run:#?}"
+                );
             }
             other => panic!("{source} ended as {other}: {run:#?}"),
         }
         assert!(run.usage("memory_bytes") <= 128 * MIB, "{source}: {run:#?}");
         host_stayed_below(&run, 400 * MIB);
     }
+    // Less than the runtime itself needs is a limit too.
+    let mut small = Postern::new();
+    small.flags(["--memory", "16MiB"]);
+    small.run_py("1").limit(limit::MEMORY);
+
     // It can be caught, and the script goes on.
     let run = postern.run_py("try:\n    b'x' * (1 << 29)\nexcept MemoryError:\n    r = 'caught'\nr");
     assert_eq!(*run.ok(), "caught");
@@ -132,7 +140,8 @@ fn row_06_output_of_python_is_capped_too() {
         assert_eq!(run.document[format!("{stream}_bytes")], bytes, "{source}");
         host_stayed_below(&run, 500 * MIB);
     }
-    let run = postern.run_py("import sys\nprint('a', 1)\nprint('b', file=sys.stderr)\nprint('no line', end='')");
+    let run =
+        postern.run_py("import sys\nprint('a', 1)\nprint('b', file=sys.stderr)\nprint('no line', end='')");
     run.ok();
     assert_eq!((run.stdout(), run.stderr()), ("a 1\nno line", "b\n"));
 }
@@ -278,7 +287,11 @@ fn row_26_deeply_nested_python_is_an_error() {
         let ended = (run.outcome(), run.process.exit);
         let fair = [(outcome::OK, exit::OK), (outcome::SCRIPT_ERROR, exit::SCRIPT_ERROR)];
         assert!(fair.contains(&ended), "{name}: {} {}", run.outcome(), run.error_text("message"));
-        assert!(!run.error_text("message").contains("runtime failed"), "{name}: {}", run.error_text("message"));
+        assert!(
+            !run.error_text("message").contains("runtime failed"),
+            "{name}: {}",
+            run.error_text("message")
+        );
     }
 }
 

@@ -84,13 +84,22 @@ fn results_are_dicts_and_lists_with_attributes() {
           'print': str(r.deep), 'added': r['added'], 'has': [hasattr(r, 'name'), hasattr(r, 'x'), 'name' in r]}",
     );
     let value = run.ok();
-    assert_eq!((&value["attr"], &value["key"], &value["inner"], &value["first"]), (&json!("Ann"), &json!("Ann"), &json!(2), &json!(1)));
+    assert_eq!(
+        (&value["attr"], &value["key"], &value["inner"], &value["first"]),
+        (&json!("Ann"), &json!("Ann"), &json!(2), &json!(1))
+    );
     assert_eq!(value["items"], true, "what dict has is dict's");
     assert_eq!(value["kinds"], json!([true, true]));
-    assert!(value["said"].as_str().is_some_and(|said| said.contains("'nope'") && said.contains("'name'")), "{value}");
+    assert!(
+        value["said"].as_str().is_some_and(|said| said.contains("'nope'") && said.contains("'name'")),
+        "{value}"
+    );
     assert_eq!((&value["json"], &value["print"]), (&json!("{\"a\": {\"b\": 2}}"), &json!("{'a': {'b': 2}}")));
     assert_eq!(value["copies"], json!([true, true, true, "Ann"]));
-    assert_eq!((&value["get"], &value["added"], &value["has"]), (&json!(0), &json!(3), &json!([true, false, true])));
+    assert_eq!(
+        (&value["get"], &value["added"], &value["has"]),
+        (&json!(0), &json!(3), &json!([true, false, true]))
+    );
 }
 
 #[test]
@@ -103,10 +112,22 @@ fn failed_calls_are_tool_errors() {
               'retryable': e.retryable, 'tool': e.tool, 'hint': e.hint, 'details': e.details, 'whole': e}}"
         ));
         let value = run.ok();
-        assert_eq!((&value["kind"], &value["mro"], &value["code"]), (&json!("ToolError"), &json!(true), &json!(call::UPSTREAM)));
-        assert!(value["text"].as_str().is_some_and(|text| text.contains("no paper")) && value["text"] == value["message"]);
-        assert_eq!((&value["retryable"], &value["tool"], &value["hint"]), (&json!(false), &json!("t/fail"), &Value::Null));
-        assert_eq!((&value["whole"]["name"], &value["whole"]["code"]), (&json!("ToolError"), &json!(call::UPSTREAM)));
+        assert_eq!(
+            (&value["kind"], &value["mro"], &value["code"]),
+            (&json!("ToolError"), &json!(true), &json!(call::UPSTREAM))
+        );
+        assert!(
+            value["text"].as_str().is_some_and(|text| text.contains("no paper"))
+                && value["text"] == value["message"]
+        );
+        assert_eq!(
+            (&value["retryable"], &value["tool"], &value["hint"]),
+            (&json!(false), &json!("t/fail"), &Value::Null)
+        );
+        assert_eq!(
+            (&value["whole"]["name"], &value["whole"]["code"]),
+            (&json!("ToolError"), &json!(call::UPSTREAM))
+        );
     }
     // Of several calls at once each tells its own.
     let run = postern.run_py(
@@ -169,7 +190,11 @@ fn values_become_json() {
     // What was perhaps never meant as a result is a note; what was is an error.
     let run = postern.run_py("print");
     assert_eq!((run.ok(), run.warnings().contains("no value")), (&Value::Null, true), "{run:#?}");
-    for (source, says) in [("result = {'f': print}", "['f']"), ("return b'raw'", "bytes"), ("def main():\n    return int", "class int")] {
+    for (source, says) in [
+        ("result = {'f': print}", "['f']"),
+        ("return b'raw'", "bytes"),
+        ("def main():\n    return int", "class int"),
+    ] {
         let run = postern.run_py(source);
         assert!(run.script_error().contains(says), "{source}: {run:#?}");
     }
@@ -200,7 +225,10 @@ fn files_work_with_open_pathlib_csv_and_json() {
     let value = run.ok();
     assert_eq!(value["total"], 30.5);
     assert_eq!(value["walk"], json!(["/input/folder/deep/note.txt", "/input/orders.csv"]));
-    assert_eq!((&value["cwd"], &value["copy"], &value["out"]), (&json!(["copy.txt", "log.txt"]), &json!("hé"), &json!(["sub"])));
+    assert_eq!(
+        (&value["cwd"], &value["copy"], &value["out"]),
+        (&json!(["copy.txt", "log.txt"]), &json!("hé"), &json!(["sub"]))
+    );
     assert!(value["refused"].as_array().expect("a list").iter().all(Value::is_string), "{value}");
     assert!(run.artifact("report.json").is_some(), "{run:#?}");
     assert_eq!(std::fs::read_to_string(out.join("sub/report.json")).expect("promoted"), "{\"total\": 30.5}");
@@ -236,7 +264,10 @@ fn an_analysis_of_a_hundred_thousand_rows_fits_the_defaults() {
          {'rows': len(rows), 'regions': len(by), 'months': {m: round(statistics.fmean(v), 2) for m, v in sorted(months.items())}, 'same': again == rows, 'top': top[0]['price']}",
     );
     let value = run.ok();
-    assert_eq!((&value["rows"], &value["regions"], &value["same"]), (&json!(100_000), &json!(7), &json!(true)));
+    assert_eq!(
+        (&value["rows"], &value["regions"], &value["same"]),
+        (&json!(100_000), &json!(7), &json!(true))
+    );
     assert_eq!(value["months"].as_object().map(serde_json::Map::len), Some(12));
     assert_eq!(value["top"], "199.99");
 }
@@ -267,5 +298,8 @@ fn a_script_can_end_early() {
 fn doctor_knows_of_the_runner() {
     let document = Postern::new().json(&["doctor"]);
     let findings = document["findings"].as_array().expect("findings");
-    assert!(findings.iter().any(|finding| finding["name"] == "Python runner" && finding["ok"] == true), "{document:#}");
+    assert!(
+        findings.iter().any(|finding| finding["name"] == "Python runner" && finding["ok"] == true),
+        "{document:#}"
+    );
 }

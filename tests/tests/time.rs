@@ -232,7 +232,10 @@ fn row_04_a_future_that_nobody_completes_is_an_error_at_once() {
         ("import asyncio\nawait asyncio.Event().wait()", Some(2)),
         ("import asyncio\nasync def main():\n    await asyncio.Queue().get()\nasyncio.run(main())", Some(3)),
         ("import asyncio\nlock = asyncio.Lock()\nawait lock.acquire()\nawait lock.acquire()", Some(4)),
-        ("import asyncio\nasync def f():\n    await asyncio.Future()\nawait asyncio.gather(f(), asyncio.sleep(0.01))", None),
+        (
+            "import asyncio\nasync def f():\n    await asyncio.Future()\nawait asyncio.gather(f(), asyncio.sleep(0.01))",
+            None,
+        ),
     ] {
         let run = postern.run_py(source);
         assert!(run.script_error().contains("never happen"), "{source}: {run:#?}");

@@ -51,7 +51,8 @@ const TZDATA: (&str, &str) = (
     "0a10eec6e13ef16b627fabed9a5f2ba61a62b1c67f327305f4e7e412a70b4aec",
 );
 /// componentize-py is no module that can be run, but a function.
-const PROGRAM: &str = "import sys; sys.path.insert(0, sys.argv.pop(1)); import componentize_py; componentize_py.script()";
+const PROGRAM: &str =
+    "import sys; sys.path.insert(0, sys.argv.pop(1)); import componentize_py; componentize_py.script()";
 
 /// The component.
 pub(crate) struct PythonRunner;

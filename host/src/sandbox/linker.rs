@@ -76,31 +76,36 @@ pub(crate) fn without_network(
 /// Defines a function that answers `access-denied`, or traps where its type leaves no way to say so.
 fn deny(instance: &mut LinkerInstance<'_, Guest>, interface: &str, name: &str) -> wasmtime::Result<()> {
     let full = format!("{interface}#{name}");
-    instance.func_new_async(name, move |mut store: StoreContextMut<'_, Guest>, signature, arguments, results| {
-        let full = full.clone();
-        Box::new(async move {
-            // What a guest lends must be given back, also by who does not look at it.
-            for argument in arguments {
-                if let Val::Resource(resource) = argument {
-                    resource.resource_drop_async(&mut store).await?;
+    instance.func_new_async(
+        name,
+        move |mut store: StoreContextMut<'_, Guest>, signature, arguments, results| {
+            let full = full.clone();
+            Box::new(async move {
+                // What a guest lends must be given back, also by who does not look at it.
+                for argument in arguments {
+                    if let Val::Resource(resource) = argument {
+                        resource.resource_drop_async(&mut store).await?;
+                    }
                 }
-            }
-            let answer = match signature.results().next() {
-                Some(Type::Result(result)) => match result.err() {
-                    Some(Type::Enum(_)) => Val::Result(Err(Some(Box::new(Val::Enum("access-denied".into()))))),
+                let answer = match signature.results().next() {
+                    Some(Type::Result(result)) => match result.err() {
+                        Some(Type::Enum(_)) => {
+                            Val::Result(Err(Some(Box::new(Val::Enum("access-denied".into())))))
+                        }
+                        _ => wasmtime::bail!("{full}: there is no network"),
+                    },
+                    // A handle of the network itself, which is asked for before anything can be refused.
+                    Some(Type::Own(_)) => {
+                        let nothing = Resource::<Nothing>::new_own(0);
+                        Val::Resource(ResourceAny::try_from_resource(nothing, &mut store)?)
+                    }
                     _ => wasmtime::bail!("{full}: there is no network"),
-                },
-                // A handle of the network itself, which is asked for before anything can be refused.
-                Some(Type::Own(_)) => {
-                    let nothing = Resource::<Nothing>::new_own(0);
-                    Val::Resource(ResourceAny::try_from_resource(nothing, &mut store)?)
+                };
+                if let Some(result) = results.first_mut() {
+                    *result = answer;
                 }
-                _ => wasmtime::bail!("{full}: there is no network"),
-            };
-            if let Some(result) = results.first_mut() {
-                *result = answer;
-            }
-            Ok(())
-        })
-    })
+                Ok(())
+            })
+        },
+    )
 }

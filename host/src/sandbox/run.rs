@@ -144,7 +144,14 @@ impl Sandbox {
         let (stdout, stderr) = (Capture::new(limits.stdout_bytes), Capture::new(limits.stderr_bytes));
         let mut store = self.store(door, workspace, limits, &stdout, &stderr, seed)?;
         let failed = |e: wasmtime::Error| Error::Sandbox(format!("cannot start the runner: {e:#}"));
-        let instance = runner.pre.instantiate_async(&mut store).await.map_err(failed)?;
+        let instance = match runner.pre.instantiate_async(&mut store).await {
+            Ok(instance) => instance,
+            // The limit is below what the runtime has to begin with.
+            Err(_) if store.data().memory.refused() => {
+                return Ok(Finished { ending: Ending::Limit(LimitKind::Memory), ..Finished::nothing() });
+            }
+            Err(error) => return Err(failed(error)),
+        };
 
         // Set-up is over: from here on it is the user's time.
         clock.start();
@@ -252,7 +259,9 @@ fn ending(end: End, language: Language, guest: &Guest, workspace: &Workspace) ->
         }
         End::Returned(Err(trap)) => match (trap.downcast_ref::<wasmtime::Trap>(), refused_something()) {
             (_, Some(LimitKind::Memory)) => (Ending::Limit(LimitKind::Memory), Vec::new()),
-            (Some(wasmtime::Trap::StackOverflow), _) => (Ending::Failed(stack_overflow(language)), Vec::new()),
+            (Some(wasmtime::Trap::StackOverflow), _) => {
+                (Ending::Failed(stack_overflow(language)), Vec::new())
+            }
             _ => {
                 let message = format!("the language runtime failed: {}", trap.root_cause());
                 let failure = ScriptFailure { name: "RuntimeError".into(), message, ..Default::default() };

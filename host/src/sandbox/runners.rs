@@ -48,7 +48,12 @@ impl std::fmt::Debug for CompiledRunner {
 impl Runners {
     /// Components from one folder, compiled code in another. Nothing is read yet.
     pub fn new(components: impl Into<PathBuf>, cache: impl Into<PathBuf>) -> Self {
-        Self { components: components.into(), cache: cache.into(), javascript: OnceLock::new(), python: OnceLock::new() }
+        Self {
+            components: components.into(),
+            cache: cache.into(),
+            javascript: OnceLock::new(),
+            python: OnceLock::new(),
+        }
     }
 
     /// The usual places. Components: `POSTERN_RUNNERS`, else `runners/` beside the program, else what
@@ -107,7 +112,9 @@ impl Runners {
     fn load(&self, language: Language, file: &str, sandbox: &Sandbox) -> Result<CompiledRunner> {
         let path = self.components.join(file);
         let unreadable = |source: std::io::Error| match source.kind() {
-            std::io::ErrorKind::NotFound => Error::RunnerMissing { language: language.name(), path: path.clone() },
+            std::io::ErrorKind::NotFound => {
+                Error::RunnerMissing { language: language.name(), path: path.clone() }
+            }
             _ => Error::Io { doing: "cannot read", path: path.clone(), source },
         };
         let digest = digest(&path).map_err(unreadable)?;

@@ -7,30 +7,58 @@ use super::{Language, Prepared, ScriptProblem, refuse};
 
 /// What only Python calls so, or spells so. Each is looked for as a whole word.
 const CALLS: [&str; 20] = [
-    "print", "len", "range", "sorted", "enumerate", "isinstance", "sum", "zip", "list", "dict", "str", "int",
-    "float", "set", "tuple", "min", "max", "any", "all", "open",
+    "print",
+    "len",
+    "range",
+    "sorted",
+    "enumerate",
+    "isinstance",
+    "sum",
+    "zip",
+    "list",
+    "dict",
+    "str",
+    "int",
+    "float",
+    "set",
+    "tuple",
+    "min",
+    "max",
+    "any",
+    "all",
+    "open",
 ];
 const WORDS: [&str; 3] = ["None", "True", "False"];
 /// What Python has no use for.
 const JAVASCRIPT: [&str; 17] = [
-    "const ", "let ", "var ", "=>", "function", "console.", "===", "!==", "/*", ";", "new ", "null", "undefined",
-    "`", "({", "&&", "||",
+    "const ",
+    "let ",
+    "var ",
+    "=>",
+    "function",
+    "console.",
+    "===",
+    "!==",
+    "/*",
+    ";",
+    "new ",
+    "null",
+    "undefined",
+    "`",
+    "({",
+    "&&",
+    "||",
 ];
 
 /// The script as its runner takes it: what is indented as a whole is moved to the margin.
 pub(super) fn prepare(part: Part<'_>) -> Result<Prepared, ScriptProblem> {
     refuse::python_form(part.text)?;
-    let map = LineMap::below(part.first_line - 1);
-    let (source, map) = match margin(part.text) {
-        0 => (part.text.to_owned(), map),
-        margin => {
-            let edits = starts(part.text)
-                .filter(|(_, line)| line.len() >= margin && !line.trim().is_empty())
-                .map(|(at, _)| Edit { at, remove: margin, insert: String::new() });
-            let (source, step) = lines::apply(part.text, edits.collect(), "");
-            (source, map.then(step))
-        }
-    };
+    let margin = margin(part.text);
+    let edits = starts(part.text)
+        .filter(|(_, line)| margin > 0 && line.len() >= margin && !line.trim().is_empty())
+        .map(|(at, _)| Edit { at, remove: margin, insert: String::new() });
+    let (source, step) = lines::apply(part.text, edits.collect(), "");
+    let map = LineMap::below(part.first_line - 1).then(step);
     Ok(Prepared { source, language: Language::Python, map })
 }
 
@@ -62,7 +90,9 @@ pub(super) fn is_likely(text: &str) -> bool {
         return false;
     }
     // Its operators in words, its comprehensions, its comments, its formatted texts.
-    [" for ", " not ", " and ", " or ", " is ", " if ", "lambda ", " async with "].iter().any(|word| code.contains(word))
+    [" for ", " not ", " and ", " or ", " is ", " if ", "lambda ", " async with "]
+        .iter()
+        .any(|word| code.contains(word))
         || text.lines().any(|line| line.trim_start().starts_with("# "))
         || ["f\"", "f'", "r\"", "r'", "b\"", "b'", "\"\"\"", "'''"].iter().any(|quote| text.contains(quote))
         || is_meant(text)
@@ -151,11 +181,13 @@ fn has_keyword_argument(code: &str) -> bool {
     code.match_indices(['(', ',']).any(|(at, mark)| {
         let word = |text: &str| text.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_').len();
         let called = &code[word(&code[..at])..at];
-        if mark == "(" && (called.is_empty() || ["if", "while", "for", "switch", "return"].contains(&called)) {
+        if mark == "(" && (called.is_empty() || ["if", "while", "for", "switch", "return"].contains(&called))
+        {
             return false;
         }
         let rest = code[at + 1..].trim_start();
-        let (name, rest) = rest.split_at(rest.len() - rest.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_').len());
+        let (name, rest) = rest
+            .split_at(rest.len() - rest.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_').len());
         // Written as Python's people do: no space before the sign.
         name.starts_with(|c: char| c.is_alphabetic() || c == '_')
             && rest.starts_with('=')
@@ -195,7 +227,11 @@ mod tests {
         ] {
             assert!(!is_meant(text), "{text}");
         }
-        for text in ["[x * 2 for x in rows]", "# a comment\nx = 1 if y else 2", "def f(x):\n    return {\n    }\nf(1)"] {
+        for text in [
+            "[x * 2 for x in rows]",
+            "# a comment\nx = 1 if y else 2",
+            "def f(x):\n    return {\n    }\nf(1)",
+        ] {
             assert!(is_likely(text), "{text}");
         }
         assert!(!is_likely("const a = ;"));
@@ -208,7 +244,13 @@ mod tests {
         assert_eq!(prepared.source, "x = 1\n\nif x:\n  y = 2\n");
         assert_eq!(prepared.map.original(3, 1), Some((5, 3)));
         assert_eq!(prepared.map.original(4, 3), Some((6, 5)));
-        let stack = "Traceback (most recent call last):\n  File \"script.py\", line 4, in <module>\n    y = 2";
-        assert!(prepared.map.python_stack(stack, "report.py").contains("File \"report.py\", line 6, in <module>\n    y = 2"));
+        let stack =
+            "Traceback (most recent call last):\n  File \"script.py\", line 4, in <module>\n    y = 2";
+        assert!(
+            prepared
+                .map
+                .python_stack(stack, "report.py")
+                .contains("File \"report.py\", line 6, in <module>\n    y = 2")
+        );
     }
 }

@@ -26,9 +26,13 @@ pub(super) fn python() -> ScriptProblem {
 
 /// Refuses what is handed over as Python and is plainly none.
 pub(super) fn python_form(text: &str) -> Result<(), ScriptProblem> {
-    let mut code = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).peekable();
+    let mut code =
+        text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).peekable();
     if code.peek().is_none() {
-        return Err(ScriptProblem::form("the script is empty", "write Python; its last expression is its result"));
+        return Err(ScriptProblem::form(
+            "the script is empty",
+            "write Python; its last expression is its result",
+        ));
     }
     if code.all(command) {
         return Err(ScriptProblem::form(
@@ -120,8 +124,10 @@ fn command(line: &str) -> bool {
     }
     // A variable of that name in an expression: `find = x`, `head + 1`, `export const`.
     let rest = rest.trim_start_matches(' ');
-    let javascript =
-        ["=", "+ ", "- ", "* ", "(", ".", "[", ";", ",", ":", "?", "&&", "||", "++", "--", "in ", "of ", "if ", "is "];
+    let javascript = [
+        "=", "+ ", "- ", "* ", "(", ".", "[", ";", ",", ":", "?", "&&", "||", "++", "--", "in ", "of ",
+        "if ", "is ",
+    ];
     let exported = [
         "const",
         "default",
