@@ -2,7 +2,7 @@
 //! shared between clones, since it takes half a minute, and `.postern/runners/python.wasm` is a link to it.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::context::Context;
 use crate::failure::{Because, Failure, Result};
@@ -112,6 +112,9 @@ impl Step for PythonRunner {
                 let everything = [Rule::Tree { glob: "*", strip: "", to: "." }];
                 fetch::unpack(&wheel, &tools, &everything, progress, log)?;
             }
+            // CPython puts compiled files beside the sources it imports: it gets sources of its own.
+            let app = fresh.join("app");
+            copy_sources(&cx.root.join("guest-sdk/python/src"), &app)?;
             progress.note("componentize-py");
             let mut build = process::tool(fetch::python()?);
             build.current_dir(&cx.root).args(["-c", PROGRAM]).arg(&tools);
@@ -119,12 +122,14 @@ impl Step for PythonRunner {
                 build.args(["-d", wit]);
             }
             build.args(["-w", "postern:python-runner/python-runner@0.1.0", "componentize", "app"]);
-            build.args(["-p", "guest-sdk/python/src"]).arg("-p").arg(&tools);
+            build.arg("-p").arg(&app).arg("-p").arg(&tools);
             build.arg("-o").arg(fresh.join(COMPONENT));
             // It would look for more modules there.
             build.env_remove("VIRTUAL_ENV").env("PYTHONDONTWRITEBYTECODE", "1");
             log.run(&mut build, progress)?;
-            fs::remove_dir_all(&tools).because(|| format!("removing {}", tools.display()))?;
+            for used in [&tools, &app] {
+                fs::remove_dir_all(used).because(|| format!("removing {}", used.display()))?;
+            }
             stamp::write(&fresh, &key)?;
             let _ = fs::remove_dir_all(&dir);
             fs::rename(&fresh, &dir).because(|| format!("renaming to {}", dir.display()))?;
@@ -135,9 +140,39 @@ impl Step for PythonRunner {
     }
 }
 
+/// Copies a folder of sources, without what Python compiled there.
+fn copy_sources(from: &Path, to: &Path) -> Result<()> {
+    let doing = || format!("copying {}", from.display());
+    fs::create_dir_all(to).because(doing)?;
+    for entry in fs::read_dir(from).because(doing)? {
+        let entry = entry.because(doing)?;
+        let (path, name) = (entry.path(), entry.file_name());
+        if entry.file_type().because(doing)?.is_dir() {
+            if name != "__pycache__" {
+                copy_sources(&path, &to.join(name))?;
+            }
+        } else {
+            fs::copy(&path, to.join(name)).because(doing)?;
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use super::*;
+
+    #[test]
+    fn sources_are_copied_without_what_was_compiled() {
+        let (from, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fs::create_dir_all(from.path().join("a/__pycache__")).unwrap();
+        fs::write(from.path().join("a/b.py"), "1").unwrap();
+        fs::write(from.path().join("a/__pycache__/b.pyc"), "2").unwrap();
+        copy_sources(from.path(), &to.path().join("copy")).unwrap();
+        assert_eq!(fs::read_to_string(to.path().join("copy/a/b.py")).unwrap(), "1");
+        assert!(!to.path().join("copy/a/__pycache__").exists());
+    }
 
     #[test]
     fn every_wheel_is_of_one_version_and_pinned() {
