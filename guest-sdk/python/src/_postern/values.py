@@ -98,7 +98,9 @@ class _NoJson(TypeError):
     """A value without a form in JSON; its text says what it is and what to do."""
 
 
+# To a script it is a TypeError like any other.
 _NoJson.__name__ = _NoJson.__qualname__ = "TypeError"
+_NoJson.__module__ = "builtins"
 
 
 def _place(error: BaseException) -> str:
