@@ -152,7 +152,7 @@ fn row_23_python_comes_from_standard_input_too() {
     let records = postern.records();
     let words = ["run", "-", "--json", "--record-dir", records.to_str().expect("UTF-8")];
     for (more, source) in [(&["--lang", "py"][..], "x = 42\nx"), (&[], "import math\nprint(math.pi)\n42")] {
-        let finished = postern.command_with(&[&words, more].concat(), source);
+        let finished = postern.command_with(&[&words[..], more].concat(), source);
         assert_eq!(finished.exit, exit::OK, "{finished:#?}");
         let document: serde_json::Value = serde_json::from_str(&finished.stdout).expect("one document");
         assert_eq!(document["value"], 42);
