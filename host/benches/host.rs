@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use criterion::{Criterion, criterion_group, criterion_main};
 use postern::sandbox::{Answer, Door, Job, Limits, Reply, RunClock, Runners, Sandbox, Workspace};
+use postern::script::Language;
 use postern::upstream::{LocalServer, ToolDefinition, ToolResult};
 use postern::{Config, Host, Report, Script, ToolError, ToolErrorCode};
 use serde_json::{Map, Value, json};
@@ -81,8 +82,8 @@ fn host() -> Host {
         .unwrap()
 }
 
-async fn run(host: &Host, text: &str) -> Report {
-    let report = host.run(Script::new(text)).await.unwrap();
+async fn run(host: &Host, language: Language, text: &str) -> Report {
+    let report = host.run(Script::new(text).language(language)).await.unwrap();
     assert!(report.error.is_none(), "{:?}", report.error);
     report
 }
@@ -92,27 +93,33 @@ fn start(c: &mut Criterion) {
     let mut group = c.benchmark_group("start");
 
     let sandbox = Sandbox::new(Runners::find()).unwrap();
-    let runner = sandbox.runners().javascript(&sandbox).unwrap();
     let (out, limits) = (tempfile::tempdir().unwrap(), Limits::default());
     let workspace = Workspace::create(out.path(), &[], &limits).unwrap();
     let door: Arc<dyn Door> = Arc::new(Closed);
-    group.bench_function("sandbox", |b| {
-        b.to_async(&runtime).iter(|| async {
-            let (clock, cancel) = (RunClock::default(), CancellationToken::new());
-            let job = Job {
-                source: "return 1+1",
-                door: Arc::clone(&door),
-                workspace: &workspace,
-                limits: &limits,
-                clock: &clock,
-                cancel: &cancel,
-            };
-            sandbox.run(&runner, job).await.unwrap()
-        });
-    });
-
     let host = host();
-    group.bench_function("host", |b| b.to_async(&runtime).iter(|| run(&host, "return 1+1")));
+    for (language, source) in [(Language::JavaScript, "return 1+1"), (Language::Python, "1+1")] {
+        let runner = sandbox.runners().of(language, &sandbox).unwrap();
+        let named = |what: &str| match language {
+            Language::Python => format!("{what}, Python"),
+            _ => what.to_owned(),
+        };
+        group.bench_function(named("sandbox"), |b| {
+            b.to_async(&runtime).iter(|| async {
+                let (clock, cancel) = (RunClock::default(), CancellationToken::new());
+                let job = Job {
+                    source,
+                    door: Arc::clone(&door),
+                    workspace: &workspace,
+                    limits: &limits,
+                    clock: &clock,
+                    cancel: &cancel,
+                    seed: None,
+                };
+                sandbox.run(&runner, job).await.unwrap()
+            });
+        });
+        group.bench_function(named("host"), |b| b.to_async(&runtime).iter(|| run(&host, language, source)));
+    }
     group.finish();
 }
 
@@ -143,10 +150,10 @@ fn call(c: &mut Criterion) {
                     let mut total = Duration::ZERO;
                     for _ in 0..rounds {
                         let began = Instant::now();
-                        run(&host, &without).await;
+                        run(&host, Language::JavaScript, &without).await;
                         let empty = began.elapsed();
                         let began = Instant::now();
-                        run(&host, &with).await;
+                        run(&host, Language::JavaScript, &with).await;
                         total += began.elapsed().saturating_sub(empty) / CALLS;
                     }
                     total
@@ -173,7 +180,7 @@ fn gate(c: &mut Criterion) {
             let total = runtime.spawn(async move {
                 let mut total = Duration::ZERO;
                 for _ in 0..rounds {
-                    let report = run(&host, &script).await;
+                    let report = run(&host, Language::JavaScript, &script).await;
                     let mut ms: Vec<f64> = report.calls.iter().skip(1).map(|call| call.ms).collect();
                     ms.sort_by(f64::total_cmp);
                     total += Duration::from_secs_f64(ms[ms.len() / 2] / 1e3);

@@ -24,6 +24,14 @@ impl Preparation {
         }
     }
 
+    /// The language of the runner that is to run it; one that is broken is run by none.
+    pub(crate) fn runner(&self) -> Language {
+        match self {
+            Self::Ready(prepared) => prepared.language,
+            Self::Broken(_) => Language::JavaScript,
+        }
+    }
+
     pub(crate) fn language(&self) -> &'static str {
         match self {
             Self::Ready(prepared) => prepared.language.name(),
@@ -161,14 +169,24 @@ fn broken(problem: &ScriptProblem) -> (Outcome, Value, Option<RunError>) {
 /// The error, with positions in the text as the user wrote it.
 fn script_error(failure: ScriptFailure, prepared: &Prepared, name: &str) -> RunError {
     let place = failure.line.and_then(|line| prepared.map.original(line, failure.column.unwrap_or(1)));
-    let code = if failure.name == "DeadlockError" { "deadlock" } else { "script-error" };
+    let python = prepared.language == Language::Python;
+    // Python's own parser is in its runner. Where it has run nothing yet, there is no traceback.
+    let unread = ["SyntaxError", "IndentationError", "TabError"].contains(&failure.name.as_str())
+        && !failure.stack.starts_with("Traceback");
+    let code = match failure.name.as_str() {
+        "DeadlockError" => "deadlock",
+        _ if python && unread => "script-syntax",
+        _ => "script-error",
+    };
+    let map = &prepared.map;
+    let stack = if python { map.python_stack(&failure.stack, name) } else { map.stack(&failure.stack, name) };
     RunError {
         code: code.into(),
         name: failure.name,
         message: failure.message,
         line: place.map(|(line, _)| line),
         column: place.and_then(|(_, column)| failure.column.map(|_| column)),
-        stack: prepared.map.stack(&failure.stack, name),
+        stack,
     }
 }
 

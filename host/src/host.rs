@@ -98,6 +98,7 @@ pub struct Script {
     constraints: Vec<String>,
     inputs: Vec<(PathBuf, InputLabels)>,
     profile: Option<String>,
+    seed: Option<u64>,
     cancel: CancellationToken,
     observer: Option<Observer>,
 }
@@ -113,6 +114,7 @@ impl Script {
             constraints: Vec::new(),
             inputs: Vec::new(),
             profile: None,
+            seed: None,
             cancel: CancellationToken::new(),
             observer: None,
         }
@@ -164,6 +166,14 @@ impl Script {
     #[must_use]
     pub fn profile(mut self, name: impl Into<String>) -> Self {
         self.profile = Some(name.into());
+        self
+    }
+
+    /// Makes the random numbers that the script draws the same in each run with this seed. Not for anything
+    /// that must not be guessed.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
         self
     }
 
@@ -274,7 +284,7 @@ impl Host {
         if let Some(name) = profile {
             self.settings.admit(name, &prepared, &script.inputs)?;
         }
-        let runner = self.sandbox.runners().javascript(&self.sandbox)?;
+        let runner = self.sandbox.runners().of(prepared.runner(), &self.sandbox)?;
         let inputs: Vec<Input> =
             script.inputs.iter().map(|(path, _)| Input::new(path)).collect::<Result<_>>()?;
         let input_rules = self.settings.input_rules(&script, &inputs, profile);
@@ -326,6 +336,7 @@ impl Host {
                     limits,
                     clock: &clock,
                     cancel: &stop,
+                    seed: script.seed,
                 };
                 Some(self.sandbox.run(&runner, job).await?)
             }
@@ -344,7 +355,8 @@ impl Host {
     /// A script that may call tools will soon need the guard and the servers it names: they start
     /// while the script does. One that calls none pays for neither.
     fn start_beside(&self, source: &str, conditions: &Conditions) {
-        if !source.contains("tools.") && !source.contains("tools[") && !source.contains("callTool") {
+        let calls = ["tools.", "tools[", "tools import", "callTool", "call_tool"];
+        if !calls.iter().any(|call| source.contains(call)) {
             return;
         }
         let named: Vec<&str> = self
@@ -401,6 +413,7 @@ impl Host {
                 .map(|(name, labels)| RecordedInput { name, labels })
                 .collect(),
             limits: conditions.limits.clone(),
+            seed: script.seed,
             key_sha256: String::new(), // the record's to fill in
         }
     }

@@ -128,6 +128,11 @@ impl Postern {
         self.run_file("script.js", source)
     }
 
+    /// Runs Python.
+    pub fn run_py(&self, source: &str) -> Run {
+        self.run_file("script.py", source)
+    }
+
     /// Runs `source` from a file of this name, whose ending may tell the language.
     pub fn run_file(&self, name: &str, source: &str) -> Run {
         let script = self.write(name, source);

@@ -57,6 +57,52 @@ fn row_08_every_failure_can_be_caught_and_told_apart() {
     assert_eq!(run.calls().len(), 10, "every attempt is reported, refused ones too");
 }
 
+/// The same helper in Python.
+const PY_CODE_OF: &str = "def code_of(f):\n    try:\n        return {'value': f()}\n    except ToolError as e:\n\
+    \x20       return {'code': e.code, 'tool': e.tool, 'retryable': e.retryable, 'message': str(e)}\n";
+
+/// The same in Python.
+#[test]
+fn row_08_every_failure_can_be_caught_in_python() {
+    let mut postern = Postern::new();
+    let granted = ["echo", "fail", "rpc_error", "strict"];
+    postern.permissive_guard().server("t", Server::test().grant(&granted));
+    let run = postern.run_py(&format!(
+        "{PY_CODE_OF}{{\n\
+           'failed': code_of(lambda: tools.t.fail(message='no such table: orders')),\n\
+           'broken': code_of(lambda: tools.t.rpc_error()),\n\
+           'noTool': code_of(lambda: tools.t.nope()),\n\
+           'noServer': code_of(lambda: call_tool('nowhere/echo')),\n\
+           'missing': code_of(lambda: tools.t.strict()),\n\
+           'wrong': code_of(lambda: tools.t.strict(city=7)),\n\
+           'extra': code_of(lambda: tools.t.strict(city='Bergen', country='NO')),\n\
+           'notGranted': code_of(lambda: tools.t.counter()),\n\
+           'fine': code_of(lambda: tools.t.echo(partial='result')),\n\
+         }}"
+    ));
+    let value = run.ok();
+    for (case, expected) in [
+        ("failed", call::UPSTREAM),
+        ("broken", call::UPSTREAM),
+        ("noTool", call::UNKNOWN_TOOL),
+        ("noServer", call::UNKNOWN_TOOL),
+        ("missing", call::INVALID_ARGUMENTS),
+        ("wrong", call::INVALID_ARGUMENTS),
+        ("extra", call::INVALID_ARGUMENTS),
+        ("notGranted", call::NOT_GRANTED),
+    ] {
+        assert_eq!(value[case]["code"], expected, "{case}: {value:#}");
+    }
+    assert!(value["failed"]["message"].as_str().is_some_and(|text| text.contains("no such table: orders")));
+    assert_eq!((&value["failed"]["tool"], &value["failed"]["retryable"]), (&json!("t/fail"), &json!(false)));
+    assert_eq!(value["fine"]["value"]["partial"], "result");
+    assert_eq!(run.calls().len(), 9, "every attempt is reported, refused ones too");
+
+    postern.blocking_guard();
+    let run = postern.run_py(&format!("{PY_CODE_OF}[code_of(lambda: tools.t.echo(n=1)), 'finished']"));
+    assert_eq!((&run.ok()[0]["code"], &run.ok()[1]), (&json!(call::BLOCKED), &json!("finished")));
+}
+
 /// fastmcp#4702: a refusal by the guard is caught like any other failure.
 #[test]
 fn row_08_a_blocked_call_can_be_caught() {
@@ -81,6 +127,32 @@ fn row_08_an_uncaught_failure_says_what_failed() {
     assert!(run.script_error().contains("out of paper"));
     assert_eq!((run.error_text("name"), run.error_text("code")), ("ToolError", call::UPSTREAM));
     assert_eq!(run.document["error"]["line"], 2);
+}
+
+/// The same in Python, plain, awaited, and in a group of tasks.
+#[test]
+fn row_08_an_uncaught_failure_of_python_says_what_failed() {
+    let mut postern = Postern::new();
+    postern.permissive_guard().server("t", Server::test());
+    for (source, line) in [
+        ("n = 1\ntools.t.fail(message='out of paper')\nn", 2),
+        ("n = 1\n\nawait tools.t.fail(message='out of paper')", 3),
+        (
+            "import asyncio\nasync def main():\n    await tools.t.fail(message='out of paper')\nasyncio.run(main())",
+            3,
+        ),
+    ] {
+        let run = postern.run_py(source);
+        assert!(run.script_error().contains("out of paper"), "{run:#?}");
+        assert_eq!((run.error_text("name"), run.error_text("code")), ("ToolError", call::UPSTREAM));
+        assert_eq!(run.document["error"]["line"], line, "{source}");
+    }
+    postern.blocking_guard();
+    let run = postern.run_py(
+        "import asyncio\nasync def main():\n    async with asyncio.TaskGroup() as group:\n        \
+         group.create_task(tools.t.echo(n=1))\nawait main()",
+    );
+    assert_eq!((run.outcome(), run.error_text("code")), (outcome::REFUSED, call::BLOCKED), "{run:#?}");
 }
 
 /// fastmcp#4263, codex exec, pi-codemode-guard: a forgotten `await` gave `{}` in silence.
@@ -130,6 +202,44 @@ fn row_10_a_forgotten_await_is_never_silent() {
     assert!(run.warnings().contains("t/echo"), "{run:#?}");
 }
 
+/// The same in Python: what is used without `await` waits by itself; what nobody uses is carried out and
+/// reported.
+#[test]
+fn row_10_a_forgotten_await_in_python_is_never_silent() {
+    let mut postern = Postern::new();
+    let log = postern.log("t");
+    postern.permissive_guard().server("t", Server::test().log(&log));
+    for (source, value) in [
+        ("r = tools.t.echo(n=1)\nr", json!({"n": 1})),
+        ("r = tools.t.echo(n=1)\nr['n'] + r.n", json!(2)),
+        (
+            "r = tools.t.echo(n=[1, 2])\n[len(r), [k for k in r], 'n' in r, f'{r}', r == {'n': [1, 2]}]",
+            json!([1, ["n"], true, "{'n': [1, 2]}", true]),
+        ),
+        (
+            "{'r': tools.t.echo(n=1), 'all': [tools.t.echo(n=n) for n in (1, 2)]}",
+            json!({"r": {"n": 1}, "all": [{"n": 1}, {"n": 2}]}),
+        ),
+        ("await tools.t.echo(inner=tools.t.echo(n=1))", json!({"inner": {"n": 1}})),
+        ("async def main():\n    return tools.t.echo(n=3)\nawait main()", json!({"n": 3})),
+    ] {
+        for first in ["", "import asyncio\n"] {
+            let run = postern.run_py(&format!("{first}{source}"));
+            assert_eq!(*run.ok(), value, "{source}");
+            assert_eq!(run.warnings(), "", "{source}");
+        }
+    }
+    let before = log.started().len();
+    let run = postern.run_py("import asyncio\na = 1\ntools.t.echo(n=2)\na");
+    assert_eq!(*run.ok(), 1);
+    assert!(run.warnings().contains("t/echo") && run.warnings().contains("line 3"), "{}", run.warnings());
+    assert_eq!(log.started().len(), before + 1, "a call that was made is made");
+    let run = postern.run_py("import asyncio\ntools.t.fail(message='lost words')\n1");
+    assert!(run.warnings().contains("lost words"), "{run:#?}");
+    let run = postern.run_py("async def main():\n    return 1\nmain()\nprint('end')");
+    assert!(run.warnings().contains("main") && run.warnings().contains("never awaited"), "{run:#?}");
+}
+
 /// cloudflare#1203, kimi-code#2554, hermes PR#7048, dify#39418, action_mcp#181: every server answers in
 /// another shape.
 #[test]
@@ -149,6 +259,26 @@ fn row_11_each_shape_of_result_has_one_meaning() {
     assert_eq!(value["only"], json!({"celsius": 21.5, "sunny": true}));
     assert_eq!(value["two"], json!(["first", "second"]));
     assert!(value["failed"].as_str().is_some_and(|message| message.contains("no")));
+}
+
+/// The same in Python.
+#[test]
+fn row_11_each_shape_of_result_has_one_meaning_in_python() {
+    let mut postern = Postern::new();
+    postern.permissive_guard().server("t", Server::test());
+    let run = postern.run_py(
+        "import asyncio\n\
+         json_text, prose, both, only, two = await asyncio.gather(tools.t.json_text(), tools.t.prose(),\n\
+         \x20   tools.t.structured_and_text(), tools.t.structured_only(), tools.t.two_texts())\n\
+         assert isinstance(both, dict) and isinstance(two, list) and both.celsius == both['celsius']\n\
+         {'jsonText': json_text, 'prose': prose, 'both': both, 'only': only, 'two': two}",
+    );
+    let value = run.ok();
+    assert_eq!(value["jsonText"], json!({"kind": "json text", "list": [1, 2, 3]}));
+    assert_eq!(value["prose"], "It is raining in Bergen.");
+    assert_eq!(value["both"], json!({"celsius": 21.5, "sunny": true}));
+    assert_eq!(value["only"], json!({"celsius": 21.5, "sunny": true}));
+    assert_eq!(value["two"], json!(["first", "second"]));
 }
 
 /// cloudflare-os#327, codex `image()`, openai-agents-python#2148: images came as base64 in a text.
@@ -189,6 +319,22 @@ fn row_29_ten_one_second_calls_take_one_second() {
          const start = Date.now();\n\
          await Promise.all([...Array(10).keys()].map((i) => tools.t.sleep({ ms: 1000, i })));\n\
          return Date.now() - start;",
+    );
+    let took = run.ok().as_u64().expect("milliseconds");
+    assert!((1000..2000).contains(&took), "{took} ms");
+    assert_eq!(log.most_at_once(), 10);
+}
+
+/// The same in Python.
+#[test]
+fn row_29_ten_one_second_calls_of_python_take_one_second() {
+    let mut postern = Postern::new();
+    let log = postern.log("t");
+    postern.permissive_guard().server("t", Server::test().log(&log));
+    let run = postern.run_py(
+        "import asyncio, time\nawait tools.t.echo(warm='up')\nstart = time.monotonic()\n\
+         await asyncio.gather(*(tools.t.sleep(ms=1000, i=i) for i in range(10)))\n\
+         round((time.monotonic() - start) * 1000)",
     );
     let took = run.ok().as_u64().expect("milliseconds");
     assert!((1000..2000).contains(&took), "{took} ms");

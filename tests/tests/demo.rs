@@ -28,11 +28,11 @@ fn acme() -> PathBuf {
 }
 
 /// The words of the command in examples/acme/README.md, for this folder.
-fn words(postern: &Postern) -> Vec<String> {
+fn words(postern: &Postern, script: &str) -> Vec<String> {
     let text = |path: &Path| path.to_str().expect("UTF-8").to_owned();
     vec![
         "run".to_owned(),
-        text(&acme().join("report.ts")),
+        text(&acme().join(script)),
         "--config".to_owned(),
         text(&acme().join("postern.toml")),
         "--intent".to_owned(),
@@ -46,10 +46,17 @@ fn words(postern: &Postern) -> Vec<String> {
     ]
 }
 
+/// In Python too, with the same calls and the same answer.
 #[test]
 fn the_report_is_drafted_and_the_upload_is_blocked() {
+    for script in ["report.ts", "report.py"] {
+        is_drafted_and_blocked(script);
+    }
+}
+
+fn is_drafted_and_blocked(script: &str) {
     let postern = Postern::new();
-    let mut words = words(&postern);
+    let mut words = words(&postern, script);
     words.push("--json".to_owned());
     let finished = postern.command(&words.iter().map(String::as_str).collect::<Vec<_>>());
     assert_eq!(finished.exit, exit::OK, "{finished:#?}");
@@ -115,8 +122,14 @@ fn the_report_is_drafted_and_the_upload_is_blocked() {
 
 #[test]
 fn people_get_a_table_of_calls() {
+    for script in ["report.ts", "report.py"] {
+        gives_a_table(script);
+    }
+}
+
+fn gives_a_table(script: &str) {
     let postern = Postern::new();
-    let words = words(&postern);
+    let words = words(&postern, script);
     let finished = postern.command(&words.iter().map(String::as_str).collect::<Vec<_>>());
     assert_eq!(finished.exit, exit::OK, "{finished:#?}");
     let shown = format!("{}{}", finished.stdout, finished.stderr);

@@ -74,6 +74,65 @@ fn row_23_every_dialect_gives_its_value() {
     }
 }
 
+/// The same of Python.
+#[test]
+fn row_23_every_dialect_of_python_gives_its_value() {
+    let postern = Postern::new();
+    for (name, source) in [
+        ("expression.py", "n = 41\nn + 1"),
+        ("result.py", "result = 42"),
+        ("return.py", "n = 42\nreturn n"),
+        ("return-inside.py", "for n in range(50):\n    if n == 42:\n        return n\nreturn 1"),
+        ("main.py", "def main():\n    return 42"),
+        ("main-called.py", "def main():\n    return 42\n\nmain()"),
+        ("main-guard.py", "def main():\n    return 42\n\nif __name__ == '__main__':\n    main()"),
+        ("main-tools.py", "def main(tools):\n    return 42 if tools else 0"),
+        ("main-async.py", "async def main():\n    return 42"),
+        ("main-run.py", "import asyncio\nasync def main():\n    return 42\nasyncio.run(main())"),
+        ("main-await.py", "async def main():\n    return 42\nawait main()"),
+        ("main-forgot.py", "async def main():\n    return 42\nmain()"),
+        (
+            "main-exit.py",
+            "import sys\ndef main():\n    global result\n    result = 42\n    return 0\nif __name__ == '__main__':\n    sys.exit(main())",
+        ),
+        (
+            "loop.py",
+            "import asyncio\nasync def main():\n    return 42\nloop = asyncio.get_event_loop()\nloop.run_until_complete(main())",
+        ),
+        ("one-function.py", "import math\n\ndef answer():\n    return 42"),
+        ("fence.py", "```python\n42\n```"),
+        ("answer.md", "Here you are:\n\n```python\nn = 41\nn + 1\n```\n\nThat is it."),
+        ("fence-py", "```py\n42\n```"),
+        ("list.md", "1. Run this:\n\n   ```python\n   n = 41\n   if n:\n       n += 1\n   n\n   ```\n"),
+        ("crlf.py", "n = 41\r\nif n:\r\n    n += 1\r\nn\r\n"),
+        ("bom.py", "\u{feff}42"),
+        ("shebang", "#!/usr/bin/env python3\nx = 42\nx"),
+        ("unnamed", "numbers = [n for n in range(43)]\nmax(numbers)"),
+        ("unnamed-2", "import json\njson.loads('42')"),
+        ("unnamed-3", "def f(x):\n    return x\n\nprint(f(1))\n42"),
+        ("docstring.py", "'''What it does.'''\n42"),
+        ("fenced-text.py", "text = '''\n```js\nreturn 1\n```\n'''\n42 if text else 0"),
+        ("try.py", "try:\n    1 / 0\nexcept ZeroDivisionError:\n    42"),
+        ("with.py", "import contextlib\nwith contextlib.suppress(KeyError):\n    42"),
+        ("match.py", "match 3:\n    case 3:\n        42"),
+        (
+            "types.py",
+            "from __future__ import annotations\nfrom typing import TypedDict\nclass R(TypedDict):\n    n: int\nr: R = {'n': 42}\nr['n']",
+        ),
+        ("async-for.py", "async def g():\n    yield 42\n[n async for n in g()][0]"),
+        (
+            "imports.py",
+            "from postern import tools, ToolError, catalog\nimport tools as also\n42 if also is tools else 0",
+        ),
+        ("semicolon.py", "n = 41; n + 1"),
+        ("tabs.py", "if True:\n\tn = 42\nn"),
+    ] {
+        let run = postern.run_file(name, source);
+        assert_eq!(run.outcome(), outcome::OK, "{name}: {run:#?}");
+        assert_eq!(*run.ok(), 42, "{name}");
+    }
+}
+
 /// cloudflare#959: a script can also come on standard input, and its language from a flag.
 #[test]
 fn row_23_a_script_comes_from_standard_input_too() {
@@ -84,6 +143,20 @@ fn row_23_a_script_comes_from_standard_input_too() {
     assert_eq!(finished.exit, exit::OK, "{finished:#?}");
     let document: serde_json::Value = serde_json::from_str(&finished.stdout).expect("one document");
     assert_eq!(document["value"], 42);
+}
+
+/// The same of Python, with and without the flag.
+#[test]
+fn row_23_python_comes_from_standard_input_too() {
+    let postern = Postern::new();
+    let records = postern.records();
+    let words = ["run", "-", "--json", "--record-dir", records.to_str().expect("UTF-8")];
+    for (more, source) in [(&["--lang", "py"][..], "x = 42\nx"), (&[], "import math\nprint(math.pi)\n42")] {
+        let finished = postern.command_with(&[&words[..], more].concat(), source);
+        assert_eq!(finished.exit, exit::OK, "{finished:#?}");
+        let document: serde_json::Value = serde_json::from_str(&finished.stdout).expect("one document");
+        assert_eq!(document["value"], 42);
+    }
 }
 
 /// cloudflare#961, goose#9647: what is no script is refused with what to write instead.
@@ -112,6 +185,22 @@ fn row_23_what_is_no_script_is_told_what_to_write() {
     }
 }
 
+/// The same of Python.
+#[test]
+fn row_23_what_is_no_python_is_told_what_to_write() {
+    let postern = Postern::new();
+    for (source, hint) in [
+        ("pip install requests\npython main.py", "tools."),
+        ("# only a comment", "empty"),
+        ("```python\n```", "empty"),
+        ("const a = 1;\nreturn a;", "SyntaxError"),
+    ] {
+        let run = postern.run_file("script.py", source);
+        assert_ne!(run.outcome(), outcome::OK, "{source}: {run:#?}");
+        assert!(run.document["error"].to_string().contains(hint), "{source}: {run:#?}");
+    }
+}
+
 /// openclaw#113069: imports of things that a sandbox does not have say what to use instead.
 #[test]
 fn row_23_imports_say_what_there_is() {
@@ -129,6 +218,32 @@ fn row_23_imports_say_what_there_is() {
     }
     let run = postern.run_js("import fs from 'node:fs/promises';\nawait fs.writeFile('/workspace/a', 'b');\nreturn await fs.readFile('/workspace/a', 'utf8');");
     assert_eq!(*run.ok(), "b");
+}
+
+/// The same of Python.
+#[test]
+fn row_23_imports_of_python_say_what_there_is() {
+    let postern = Postern::new();
+    for (source, error, says) in [
+        ("import requests", "ModuleNotFoundError", "no network"),
+        ("import pandas as pd", "ModuleNotFoundError", "nothing can be installed"),
+        ("import ssl", "ModuleNotFoundError", "not in the sandbox"),
+        ("import socket\nsocket.create_connection(('example.com', 443))", "PermissionError", ""),
+        ("import socket\nsocket.socket().connect(('127.0.0.1', 80))", "PermissionError", ""),
+        ("import urllib.request\nurllib.request.urlopen('http://example.com')", "URLError", ""),
+        ("import subprocess\nsubprocess.run(['ls'])", "", ""),
+        ("import threading\nthreading.Thread(target=print).start()", "RuntimeError", "thread"),
+        ("input()", "EOFError", "EOF"),
+    ] {
+        let run = postern.run_py(source);
+        assert!(run.script_error().contains(says), "{source}: {run:#?}");
+        if !error.is_empty() {
+            assert_eq!(run.error_text("name"), error, "{source}: {run:#?}");
+        }
+    }
+    let run = postern
+        .run_py("try:\n    import ujson as json\nexcept ImportError:\n    import json\njson.dumps([1])");
+    assert_eq!(*run.ok(), "[1]");
 }
 
 /// e2b#477, code-interpreter#44, microsandbox#283, cloudflare/sandbox-sdk#206: what was still running at
@@ -149,6 +264,34 @@ fn row_24_what_is_still_running_is_waited_for() {
         ("console.log(await Promise.resolve('top'));", "top\n"),
     ] {
         let run = postern.run_js(source);
+        run.ok();
+        assert_eq!(run.stdout(), printed, "{source}");
+        assert!(run.process.elapsed < Duration::from_secs(3), "{source}");
+    }
+}
+
+/// The same of Python.
+#[test]
+fn row_24_what_is_still_running_in_python_is_waited_for() {
+    let postern = Postern::new();
+    let late =
+        "import asyncio\nasync def late():\n    await asyncio.sleep(0.03)\n    print('late')\n    return 7\n";
+    for (source, printed) in [
+        (format!("{late}asyncio.create_task(late())\nawait asyncio.sleep(0)"), "late\n"),
+        (format!("{late}await late()"), "late\n"),
+        (format!("{late}asyncio.run(late())"), "late\n"),
+        (format!("{late}await asyncio.sleep(0)\nprint(asyncio.run(late()))"), "late\n7\n"),
+        (
+            format!("{late}async def main():\n    return asyncio.run(late())\nprint(await main())"),
+            "late\n7\n",
+        ),
+        (
+            format!("{late}loop = asyncio.new_event_loop()\nprint(loop.run_until_complete(late()))"),
+            "late\n7\n",
+        ),
+        ("import asyncio\nprint(await asyncio.sleep(0, 'top'))".to_owned(), "top\n"),
+    ] {
+        let run = postern.run_py(&source);
         run.ok();
         assert_eq!(run.stdout(), printed, "{source}");
         assert!(run.process.elapsed < Duration::from_secs(3), "{source}");
@@ -245,6 +388,75 @@ fn row_25_errors_have_a_name_a_message_and_the_users_own_line() {
     }
 }
 
+/// The same of Python, whose tracebacks show the user's own lines as CPython prints them.
+#[test]
+fn row_25_errors_of_python_have_a_name_a_message_and_the_users_own_line() {
+    let postern = Postern::new();
+    for (name, source, error, message, line) in [
+        ("syntax.py", "a = 1\nb = = 2\n", "SyntaxError", "invalid syntax", 2),
+        ("indent.py", "if True:\n    a = 1\n      b = 2\n", "IndentationError", "indent", 3),
+        ("unclosed.py", "def f():\n    return (1\n", "SyntaxError", "never closed", 2),
+        ("name.py", "a = 1\n\nnope + a", "NameError", "nope", 3),
+        ("raise.py", "def f():\n    raise TypeError('bad input')\n\nf()", "TypeError", "bad input", 2),
+        ("fence.md", "Sure:\n```python\na = 1\nraise ValueError('late')\n```", "ValueError", "late", 4),
+        ("task.py", "async def f():\n    raise KeyError('in a task')\nawait f()", "KeyError", "in a task", 2),
+        (
+            "custom.py",
+            "class QuotaError(Exception): pass\nraise QuotaError('too many')",
+            "QuotaError",
+            "too many",
+            2,
+        ),
+        (
+            "cause.py",
+            "try:\n    int('x')\nexcept ValueError as e:\n    raise RuntimeError('outer') from e",
+            "RuntimeError",
+            "invalid literal",
+            4,
+        ),
+        ("library.py", "import json\njson.loads('{')", "JSONDecodeError", "line 1", 2),
+        (
+            "lost.py",
+            "import asyncio\nasync def f():\n    raise ValueError('nobody looked')\nasyncio.create_task(f())\nawait asyncio.sleep(0)",
+            "ValueError",
+            "nobody looked",
+            3,
+        ),
+        (
+            "group.py",
+            "raise ExceptionGroup('many', [ValueError('first one')])",
+            "ExceptionGroup",
+            "first one",
+            1,
+        ),
+        ("attribute.py", "{'a': 1}.b", "AttributeError", "'b'", 1),
+        ("exit.py", "import sys\nsys.exit('not today')", "SystemExit", "not today", 2),
+        ("bad-str.py", "class E(Exception):\n    def __str__(self): raise RuntimeError\nraise E", "E", "", 3),
+    ] {
+        let run = postern.run_file(name, source);
+        assert!(run.script_error().contains(message), "{name}: {run:#?}");
+        assert_eq!(run.error_text("name"), error, "{name}: {run:#?}");
+        assert_eq!(run.document["error"]["line"], line, "{name}: {run:#?}");
+        assert!(!run.error_text("stack").contains("_postern"), "{name}: {run:#?}");
+    }
+    let source = "def outer():\n    return inner()\ndef inner():\n    return {}['k']\n\nouter()";
+    let run = postern.run_file("report.py", source);
+    let name = postern.path("report.py").display().to_string();
+    let expected = [
+        "Traceback (most recent call last):",
+        &format!("  File \"{name}\", line 6, in <module>"),
+        "    outer()",
+        "    ~~~~~^^",
+        &format!("  File \"{name}\", line 2, in outer"),
+        "    return inner()",
+        &format!("  File \"{name}\", line 4, in inner"),
+        "    return {}['k']",
+        "           ~~^^^^^",
+        "KeyError: 'k'",
+    ];
+    assert_eq!(run.error_text("stack").lines().collect::<Vec<_>>(), expected);
+}
+
 /// openclaw#83389: a machine can tell a script that cannot be read from one that threw.
 #[test]
 fn row_25_causes_have_codes() {
@@ -253,4 +465,11 @@ fn row_25_causes_have_codes() {
     let (syntax, thrown, deadlock) =
         (code("const = 1"), code("throw new Error('x')"), code("await new Promise(() => {})"));
     assert!(syntax != thrown && thrown != deadlock && syntax != deadlock, "{syntax} {thrown} {deadlock}");
+    let python = |source: &str| postern.run_py(source).error_text("code").to_owned();
+    let of_python = [
+        python("x = = 1"),
+        python("raise ValueError('x')"),
+        python("import asyncio\nawait asyncio.Event().wait()"),
+    ];
+    assert_eq!(of_python, [syntax, thrown, deadlock], "one word for one thing");
 }

@@ -67,6 +67,35 @@ fn row_38_runs_at_once_get_their_own_answers() {
     });
 }
 
+/// pctx 0.5.0: the same in Python.
+#[test]
+fn row_38_python_runs_at_once_do_not_mix() {
+    let postern = Postern::new();
+    std::thread::scope(|scope| {
+        let runs: Vec<_> = (0..16)
+            .map(|i| {
+                let postern = &postern;
+                let source = match i % 4 {
+                    0 => format!("import asyncio\nawait asyncio.sleep(0.01)\nraise ValueError('boom {i}')"),
+                    _ => format!(
+                        "import asyncio\nprint('start', {i})\nopen('/workspace/n', 'w').write('{i}')\n\
+                         await asyncio.sleep(0.05)\nint(open('/workspace/n').read())"
+                    ),
+                };
+                scope.spawn(move || postern.run_file(&format!("script-{i}.py"), &source))
+            })
+            .collect();
+        for (i, run) in runs.into_iter().enumerate() {
+            let run = run.join().expect("no panic");
+            if i % 4 == 0 {
+                assert_eq!(run.script_error(), format!("boom {i}"));
+            } else {
+                assert_eq!((run.ok(), run.stdout()), (&json!(i), format!("start {i}\n").as_str()));
+            }
+        }
+    });
+}
+
 /// wassette `wasistate.rs`: the guest saw the host's arguments, environment and folders.
 #[test]
 fn row_39_a_script_sees_nothing_of_the_host() {
@@ -117,6 +146,48 @@ fn row_39_a_script_sees_nothing_of_the_host() {
     assert!(!value["cwd"].as_str().expect("text").contains("postern-test"), "{value:#}");
 }
 
+/// The same in Python.
+#[test]
+fn row_39_a_python_script_sees_nothing_of_the_host() {
+    let mut postern = Postern::new();
+    postern.env("POSTERN_TEST_AMBIENT", "ambient-secret-4711").flags(["--intent", "an intent nobody reads"]);
+    let run = postern.run_py(
+        "import os, platform, socket, sys, urllib.request\n\
+         def attempt(f):\n    try:\n        return f()\n    except BaseException as error:\n        return type(error).__name__\n\
+         {\n\
+           'env': dict(os.environ), 'argv': sys.argv, 'path': sys.path, 'cwd': os.getcwd(), 'exe': sys.executable,\n\
+           'prefix': sys.prefix, 'node': attempt(platform.node), 'host': attempt(socket.gethostname),\n\
+           'socket': attempt(lambda: socket.create_connection(('127.0.0.1', 80), 1)),\n\
+           'udp': attempt(lambda: socket.socket(type=socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', 53))),\n\
+           'listen': attempt(lambda: socket.create_server(('127.0.0.1', 0))),\n\
+           'dns': attempt(lambda: socket.getaddrinfo('localhost', 80)),\n\
+           'http': attempt(lambda: urllib.request.urlopen('http://127.0.0.1/')),\n\
+           'fork': attempt(lambda: os.fork()), 'system': attempt(lambda: os.system('ls')),\n\
+           'passwd': attempt(lambda: open('/etc/passwd').read()), 'proc': attempt(lambda: open('/proc/self/environ').read()),\n\
+           'up': attempt(lambda: open('../../../../../etc/passwd').read()), 'nul': attempt(lambda: open('/workspace/\\0/../../etc/passwd')),\n\
+           'link': attempt(lambda: os.symlink('/etc/passwd', '/workspace/l') or open('/workspace/l').read()),\n\
+           'work': os.listdir('/workspace'), 'out': os.listdir('/out'), 'names': sorted(n for n in globals() if n[:2] != '__'),\n\
+         }",
+    );
+    let value = run.ok();
+    assert!(!run.process.stdout.contains("ambient-secret-4711"), "{value:#}");
+    assert!(!run.process.stdout.contains("an intent nobody reads"), "{value:#}");
+    assert!(!value.to_string().contains("root:"), "{value:#}");
+    assert_eq!(value["env"], json!({"HOME": "/workspace", "TMPDIR": "/workspace"}));
+    assert_eq!((&value["argv"], &value["path"]), (&json!(["script.py"]), &json!([])));
+    assert_eq!((&value["cwd"], &value["out"]), (&json!("/workspace"), &json!([])));
+    for case in
+        ["socket", "udp", "listen", "dns", "http", "fork", "system", "passwd", "proc", "up", "nul", "link"]
+    {
+        assert!(
+            value[case].as_str().is_some_and(|name| name.ends_with("Error") || name == "gaierror"),
+            "{case} is there: {value:#}"
+        );
+    }
+    let home = std::env::var("HOME").expect("a home");
+    assert!(!value.to_string().contains(&format!("{home}/")), "where it was built shows: {value:#}");
+}
+
 /// wassette: each run starts with a fresh world; clocks go on and random numbers differ.
 #[test]
 fn row_39_each_run_starts_afresh() {
@@ -135,6 +206,30 @@ fn row_39_each_run_starts_afresh() {
         std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970").as_millis()
             as u64;
     assert!(real.abs_diff(two["now"].as_u64().expect("ms")) < 60_000, "the clock is wrong");
+}
+
+/// The same in Python; and with a seed the random numbers are the same.
+#[test]
+fn row_39_each_python_run_starts_afresh() {
+    let mut postern = Postern::new();
+    let source = "import builtins, os, random, secrets, tempfile, time, uuid\n\
+        before = getattr(builtins, 'marker', 'fresh')\nbuiltins.marker = 'used'\nopen('/workspace/left', 'x').close()\n\
+        {'before': before, 'now': time.time(), 'shuffled': random.sample(range(100), 3),\n\
+         'random': [random.random(), str(uuid.uuid4()), os.urandom(8).hex(), secrets.token_hex(4), random.Random().random(), tempfile.mktemp()]}";
+    let (first, second) = (postern.run_py(source), postern.run_py(source));
+    let (one, two) = (first.ok(), second.ok());
+    assert_eq!((&one["before"], &two["before"]), (&json!("fresh"), &json!("fresh")));
+    for k in 0..6 {
+        assert_ne!(one["random"][k], two["random"][k], "a snapshot's random numbers repeat: {k}");
+    }
+    assert!(two["now"].as_f64() > one["now"].as_f64(), "the clock stands still");
+
+    postern.flags(["--seed", "7"]);
+    let (first, second) = (postern.run_py(source), postern.run_py(source));
+    let (one, two) = (first.ok(), second.ok());
+    assert_eq!((&one["random"], &one["shuffled"]), (&two["random"], &two["shuffled"]));
+    let javascript = "return [Math.random(), crypto.randomUUID()];";
+    assert_eq!(postern.run_js(javascript).ok(), postern.run_js(javascript).ok());
 }
 
 /// wassette: a script is not started when it asks for more than a script gets.

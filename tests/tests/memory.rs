@@ -48,6 +48,48 @@ fn row_05_memory_bombs_hit_the_scripts_own_limit() {
     }
 }
 
+/// The same in Python.
+#[test]
+fn row_05_memory_bombs_in_python_hit_the_scripts_own_limit() {
+    let mut postern = Postern::new();
+    postern.flags(["--memory", "128MiB"]);
+    for source in [
+        "list(range(10**18))",
+        "list(range(10**8))",
+        "b'x' * (1 << 40)",
+        "b'x' * (1 << 30)",
+        "s = 'x'\nwhile True: s += s",
+        "all = []\nwhile True: all.append(bytearray(1 << 20))",
+        "d = {}\nwhile True: d[len(d)] = str(len(d))",
+        "import json\njson.loads('[' + '[0],' * (1 << 23) + '0]')",
+        "x = []\nwhile True:\n    try:\n        x = [x, x * 2, list(range(100_000))]\n    except MemoryError:\n        raise",
+        "import io\nb = io.BytesIO()\nwhile True: b.write(bytes(1 << 20))",
+    ] {
+        let run = postern.run_py(source);
+        match run.outcome() {
+            outcome::LIMIT => run.limit(limit::MEMORY),
+            // What could never be is refused before any memory is asked for.
+            outcome::SCRIPT_ERROR => {
+                assert!(
+                    ["OverflowError", "MemoryError"].contains(&run.error_text("name")),
+                    "{source}: {run:#?}"
+                );
+            }
+            other => panic!("{source} ended as {other}: {run:#?}"),
+        }
+        assert!(run.usage("memory_bytes") <= 128 * MIB, "{source}: {run:#?}");
+        host_stayed_below(&run, 400 * MIB);
+    }
+    // Less than the runtime itself needs is a limit too.
+    let mut small = Postern::new();
+    small.flags(["--memory", "16MiB"]);
+    small.run_py("1").limit(limit::MEMORY);
+
+    // It can be caught, and the script goes on.
+    let run = postern.run_py("try:\n    b'x' * (1 << 29)\nexcept MemoryError:\n    r = 'caught'\nr");
+    assert_eq!(*run.ok(), "caught");
+}
+
 /// monty PR#419: what fits is not refused.
 #[test]
 fn row_05_memory_below_the_limit_can_be_used() {
@@ -78,6 +120,30 @@ fn row_06_output_is_capped_and_its_true_size_is_told() {
         assert_eq!(run.document[format!("{stream}_bytes")], bytes, "{source}");
         host_stayed_below(&run, 500 * MIB);
     }
+}
+
+/// The same in Python.
+#[test]
+fn row_06_output_of_python_is_capped_too() {
+    let postern = Postern::new();
+    let many = "line = 'x' * 1023\nimport sys\nfor _ in range(100_000):";
+    for (source, stream, bytes) in [
+        (format!("{many} print(line)"), "stdout", 100_000 * 1024),
+        (format!("{many} print(line, file=sys.stderr)"), "stderr", 100_000 * 1024),
+        ("print('y' * (32 << 20))".to_owned(), "stdout", (32 << 20) + 1),
+    ] {
+        let run = postern.run_py(&source);
+        run.ok();
+        let kept = run.document[stream].as_str().expect("text").len() as u64;
+        assert!((MIB - 1024..=MIB + 1024).contains(&kept), "kept {kept} bytes of {source}");
+        assert_eq!(run.document[format!("{stream}_truncated")], true, "{source}");
+        assert_eq!(run.document[format!("{stream}_bytes")], bytes, "{source}");
+        host_stayed_below(&run, 500 * MIB);
+    }
+    let run =
+        postern.run_py("import sys\nprint('a', 1)\nprint('b', file=sys.stderr)\nprint('no line', end='')");
+    run.ok();
+    assert_eq!((run.stdout(), run.stderr()), ("a 1\nno line", "b\n"));
 }
 
 /// monty#464: a cap that is not reached changes nothing; the cap is a flag.
@@ -121,6 +187,27 @@ fn row_36_thousands_of_calls_in_one_run() {
     assert_eq!(run.usage("calls"), 5001);
     assert!(run.usage("memory_bytes") < 64 * MIB, "{:?}", run.document["usage"]);
     host_stayed_below(&run, 300 * MIB);
+}
+
+/// The same in Python.
+#[test]
+fn row_36_thousands_of_calls_in_one_python_run() {
+    let mut postern = Postern::new();
+    postern.permissive_guard().server("t", Server::test());
+    postern.flags(["--max-calls", "10000", "--max-concurrent-calls", "2000"]);
+    let run = postern.run_py(
+        "import asyncio\n\
+         refused = 0\n\
+         async def attempt(name):\n    global refused\n    try:\n        await call_tool(f't/{name}', pad='x' * 1000)\n\
+         \x20   except ToolError as error:\n        refused += error.code == 'unknown-tool'\n\
+         for i in range(4000): await attempt(f'one_{i}')\n\
+         await asyncio.gather(*(attempt(f'many_{i}') for i in range(1000)))\n\
+         {'refused': refused, 'last': await tools.t.echo(still='here')}",
+    );
+    assert_eq!(*run.ok(), serde_json::json!({"refused": 5000, "last": {"still": "here"}}));
+    assert_eq!(run.usage("calls"), 5001);
+    assert!(run.usage("memory_bytes") < 128 * MIB, "{:?}", run.document["usage"]);
+    host_stayed_below(&run, 400 * MIB);
 }
 
 /// StarlingMonkey#321: many calls that are really dispatched, in turn and at once.
@@ -174,6 +261,37 @@ fn row_26_deeply_nested_source_is_an_error() {
         if run.outcome() != outcome::OK {
             assert!(!run.error_text("message").is_empty(), "{name}: {run:#?}");
         }
+    }
+}
+
+/// The same in Python.
+#[test]
+fn row_26_deeply_nested_python_is_an_error() {
+    let postern = Postern::new();
+    let deep = 100_000;
+    let nested = |open: &str, middle: &str, close: &str| open.repeat(deep) + middle + &close.repeat(deep);
+    for (name, source) in [
+        ("parentheses.py", nested("(", "1", ")")),
+        ("lists.py", nested("[", "", "]")),
+        ("dicts.py", nested("{1:", "1", "}")),
+        ("minus.py", nested("-", "1", "")),
+        ("not.py", nested("not ", "1", "")),
+        ("sums.py", format!("1{}", "+1".repeat(deep))),
+        ("members.py", format!("a = 1\na{}", ".real".repeat(deep))),
+        ("calls.py", format!("a{}", "()".repeat(deep))),
+        ("lambdas.py", nested("lambda:", "1", "")),
+        ("ifs.py", format!("1{}", " if 1 else 1".repeat(deep))),
+        ("eval.py", "eval('(' * 100000 + '1' + ')' * 100000)".to_owned()),
+    ] {
+        let run = postern.run_file(name, &source);
+        let ended = (run.outcome(), run.process.exit);
+        let fair = [(outcome::OK, exit::OK), (outcome::SCRIPT_ERROR, exit::SCRIPT_ERROR)];
+        assert!(fair.contains(&ended), "{name}: {} {}", run.outcome(), run.error_text("message"));
+        assert!(
+            !run.error_text("message").contains("runtime failed"),
+            "{name}: {}",
+            run.error_text("message")
+        );
     }
 }
 
@@ -235,5 +353,35 @@ fn row_26_deep_values_and_recursion_stay_in_the_script() {
             ["RangeError", "InternalError"].contains(&run.ok().as_str().expect("a name")),
             "{source}: {run:#?}"
         );
+    }
+}
+
+/// The same in Python: RecursionError can be caught.
+#[test]
+fn row_26_recursion_in_python_stays_in_the_script() {
+    let postern = Postern::new();
+    let nest = "x = []\nfor i in range(100_000): x = [x]\n";
+    let run = postern.run_py(&format!("{nest}x"));
+    assert!(run.outcome() != outcome::OK || run.warnings().contains("nested"), "{run:#?}");
+    for body in [
+        "def f(): return f() + 1\nf()",
+        "class A:\n    def __getattr__(self, name): return getattr(self, name)\nA().x",
+        "class A:\n    def __repr__(self): return repr(self)\nrepr(A())",
+        "repr(x)",
+        "json.dumps(x)",
+        "json.loads('[' * 100_000)",
+        "copy.deepcopy(x)",
+        "pickle.dumps(x)",
+        "re.compile('(' * 5000 + 'a' + ')' * 5000)",
+        "x == [*x]\nfor i in range(100_000): x = (x,)\nhash(x)",
+        "ast.literal_eval('-' * 50_000 + '1')",
+        "functools.reduce(lambda f, _: lambda: f(), range(100_000), lambda: 1)()",
+    ] {
+        let indented = body.replace('\n', "\n    ");
+        let run = postern.run_py(&format!(
+            "import ast, copy, functools, json, pickle, re\n{nest}r = 'fine'\ntry:\n    {indented}\n\
+             except (RecursionError, MemoryError, ValueError, SyntaxError) as error:\n    r = type(error).__name__\nr"
+        ));
+        assert_eq!(run.outcome(), outcome::OK, "{body}: {} {}", run.outcome(), run.error_text("message"));
     }
 }

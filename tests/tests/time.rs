@@ -10,9 +10,13 @@ const SECOND: Duration = Duration::from_secs(1);
 const LATE: Duration = Duration::from_millis(100);
 
 fn cut_after_a_second(flag: &str, source: &str) -> Run {
+    cut_after_a_second_in("script.js", flag, source)
+}
+
+fn cut_after_a_second_in(file: &str, flag: &str, source: &str) -> Run {
     let mut postern = Postern::new();
     postern.flags([flag, "1s"]);
-    timely(SECOND + LATE, || postern.run_js(source))
+    timely(SECOND + LATE, || postern.run_file(file, source))
 }
 
 /// UTCP code-mode#13: a synchronous loop ignored the time limit.
@@ -36,15 +40,38 @@ fn row_01_loops_end_at_the_limit() {
     }
 }
 
+/// The same in Python.
+#[test]
+fn row_01_python_loops_end_at_the_limit() {
+    for source in [
+        "while True: pass",
+        "while True:\n    try:\n        None.x\n    except Exception:\n        continue",
+        "import asyncio\nasync def spin():\n    while True:\n        await asyncio.sleep(0)\nawait spin()",
+        "import re\nre.match(r'^(a+)+$', 'a' * 60 + 'b')",
+        "import itertools\nfor _ in itertools.count(): pass",
+        "sum(itertools.count()) if (itertools := __import__('itertools')) else 0",
+        "sorted(range(1000), key=lambda x: [0 for _ in iter(int, 1)])",
+        "class A:\n    def __getattr__(self, name):\n        while True: pass\nA().x",
+        "try:\n    while True: pass\nfinally:\n    while True: pass",
+        "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
+    ] {
+        let run = cut_after_a_second_in("script.py", "--wall-time", source);
+        run.limit(limit::WALL_TIME);
+        assert!(run.usage("wall_ms") >= 1000, "too early: {source}");
+    }
+}
+
 /// UTCP code-mode#13: as above, by computing time.
 #[test]
 fn row_01_loops_end_at_the_cpu_limit_too() {
     let mut postern = Postern::new();
     postern.flags(["--cpu-time", "1s"]);
-    let run = postern.run_js("while (true) {}");
-    run.limit(limit::CPU_TIME);
-    // Computing time is the script's own, however busy the machine is.
-    assert!(Duration::from_millis(run.usage("cpu_ms")) <= SECOND + LATE, "{run:#?}");
+    for (file, source) in [("script.js", "while (true) {}"), ("script.py", "while True: pass")] {
+        let run = postern.run_file(file, source);
+        run.limit(limit::CPU_TIME);
+        // Computing time is the script's own, however busy the machine is.
+        assert!(Duration::from_millis(run.usage("cpu_ms")) <= SECOND + LATE, "{run:#?}");
+    }
 }
 
 /// UTCP code-mode#13: one run's loop must not hold up another's.
@@ -86,6 +113,31 @@ fn row_02_one_endless_operation_ends_too() {
     }
 }
 
+/// The same in Python.
+#[test]
+fn row_02_one_endless_operation_of_python_ends_too() {
+    for source in [
+        "10 ** (10 ** 8)",
+        "str(1 << 3_000_000_000)",
+        "x = 3\nwhile True: x = x * x",
+        "int('9' * 4000) ** 100_000 % 7",
+        "'ab' * (1 << 24) in 'ba' * (1 << 25)",
+        "max(range(1 << 40))",
+        "import hashlib\nhashlib.sha256(b'x' * (64 << 20)).hexdigest() * (1 << 20)",
+    ] {
+        let mut postern = Postern::new();
+        postern.flags(["--wall-time", "1s"]);
+        let run = postern.run_py(source);
+        match run.outcome() {
+            outcome::OK => {}
+            outcome::LIMIT => assert_eq!(run.process.exit, exit::LIMIT, "{source}: {run:#?}"),
+            outcome::SCRIPT_ERROR => assert_eq!(run.process.exit, exit::SCRIPT_ERROR, "{source}: {run:#?}"),
+            other => panic!("{source} ended as {other}: {run:#?}"),
+        }
+        assert!(run.process.elapsed < 3 * SECOND, "{source}: {:?}", run.process.elapsed);
+    }
+}
+
 /// smolagents#2197: a sleep outlived the limit.
 #[test]
 fn row_03_sleeping_ends_at_the_limit() {
@@ -95,6 +147,19 @@ fn row_03_sleeping_ends_at_the_limit() {
         "setTimeout(() => {}, 30_000); await new Promise((resolve) => setTimeout(resolve, 2 ** 31 - 1));",
     ] {
         cut_after_a_second("--wall-time", source).limit(limit::WALL_TIME);
+    }
+}
+
+/// The same in Python.
+#[test]
+fn row_03_sleeping_in_python_ends_at_the_limit() {
+    for source in [
+        "import time\ntime.sleep(30)",
+        "import asyncio\nawait asyncio.sleep(30)",
+        "import asyncio\nasyncio.run(asyncio.sleep(1e6))",
+        "import asyncio\nwhile True:\n    try:\n        await asyncio.sleep(30)\n    except BaseException:\n        pass",
+    ] {
+        cut_after_a_second_in("script.py", "--wall-time", source).limit(limit::WALL_TIME);
     }
 }
 
@@ -110,6 +175,26 @@ fn row_03_a_hanging_tool_ends_at_the_limit_and_is_cancelled() {
         let log = postern.log("t");
         postern.permissive_guard().server("t", Server::test().log(&log)).flags(["--wall-time", "3s"]);
         let run = timely(3 * SECOND + LATE, || postern.run_js(source));
+        run.limit(limit::WALL_TIME);
+        let pending =
+            run.calls().iter().find(|attempt| attempt["tool"] == format!("t/{tool}")).expect("recorded");
+        assert_eq!(pending["code"], call::CANCELLED, "{run:#?}");
+        assert!(log.eventually("cancel", tool), "{source}: the server was not told: {:?}", log.events());
+    }
+}
+
+/// The same in Python, plain and awaited.
+#[test]
+fn row_03_a_hanging_tool_ends_a_python_run_at_the_limit_and_is_cancelled() {
+    for (source, tool) in [
+        ("tools.t.never()", "never"),
+        ("await tools.t.never()", "never"),
+        ("import asyncio\nawait asyncio.gather(tools.t.sleep(ms=30_000), tools.t.echo())", "sleep"),
+    ] {
+        let mut postern = Postern::new();
+        let log = postern.log("t");
+        postern.permissive_guard().server("t", Server::test().log(&log)).flags(["--wall-time", "3s"]);
+        let run = timely(3 * SECOND + LATE, || postern.run_py(source));
         run.limit(limit::WALL_TIME);
         let pending =
             run.calls().iter().find(|attempt| attempt["tool"] == format!("t/{tool}")).expect("recorded");
@@ -134,6 +219,30 @@ fn row_04_a_promise_that_cannot_settle_is_an_error_at_once() {
     ] {
         let run = postern.run_js(source);
         assert!(run.script_error().contains("never settle"), "{source}: {run:#?}");
+        assert!(run.process.elapsed < 2 * SECOND, "{source} waited {:?}", run.process.elapsed);
+    }
+}
+
+/// The same in Python: a future that nobody completes.
+#[test]
+fn row_04_a_future_that_nobody_completes_is_an_error_at_once() {
+    let postern = Postern::new();
+    for (source, line) in [
+        ("import asyncio\nawait asyncio.get_running_loop().create_future()", Some(2)),
+        ("import asyncio\nawait asyncio.Event().wait()", Some(2)),
+        ("import asyncio\nasync def main():\n    await asyncio.Queue().get()\nasyncio.run(main())", Some(3)),
+        ("import asyncio\nlock = asyncio.Lock()\nawait lock.acquire()\nawait lock.acquire()", Some(4)),
+        (
+            "import asyncio\nasync def f():\n    await asyncio.Future()\nawait asyncio.gather(f(), asyncio.sleep(0.01))",
+            None,
+        ),
+    ] {
+        let run = postern.run_py(source);
+        assert!(run.script_error().contains("never happen"), "{source}: {run:#?}");
+        assert_eq!(run.error_text("code"), "deadlock", "{source}: {run:#?}");
+        if let Some(line) = line {
+            assert_eq!(run.document["error"]["line"], line, "{source}: {run:#?}");
+        }
         assert!(run.process.elapsed < 2 * SECOND, "{source} waited {:?}", run.process.elapsed);
     }
 }
@@ -181,6 +290,26 @@ fn row_22_timers_work_and_waiting_is_not_computing() {
     }
 }
 
+/// The same in Python.
+#[test]
+fn row_22_sleeping_works_in_python_and_is_not_computing() {
+    let postern = Postern::new();
+    for sleep in ["await asyncio.sleep(0.3)", "time.sleep(0.3)"] {
+        let run = postern.run_py(&format!(
+            "import asyncio, time\nstart = time.monotonic()\n{sleep}\nround((time.monotonic() - start) * 1000)"
+        ));
+        let waited = run.ok().as_u64().expect("milliseconds");
+        assert!((299..1500).contains(&waited), "{waited}");
+        assert!(run.usage("wall_ms") >= 299, "a wait counts as time: {run:#?}");
+        assert!(run.usage("cpu_ms") < 250, "a wait is no computing: {run:#?}");
+    }
+    let run = postern.run_py(
+        "import asyncio\nseen = []\nasync def late(ms):\n    await asyncio.sleep(ms / 1000)\n    seen.append(ms)\n\
+         await asyncio.gather(*(late(ms) for ms in (60, 20, 40)))\nseen",
+    );
+    assert_eq!(*run.ok(), serde_json::json!([20, 40, 60]));
+}
+
 /// datarobot-genai PR#608: the time that set-up takes was taken from the script's.
 #[test]
 fn row_37_a_cold_start_does_not_eat_the_limit() {
@@ -193,6 +322,18 @@ fn row_37_a_cold_start_does_not_eat_the_limit() {
     postern.env("XDG_CACHE_HOME", &cache).env("POSTERN_CACHE", &cache).env("HOME", &cache);
     let source = "const start = Date.now(); while (Date.now() - start < 600) ; return 'done';";
     assert_eq!(*postern.run_js(source).ok(), "done");
+}
+
+/// The same for Python, whose runner takes longest to compile.
+#[test]
+fn row_37_a_cold_start_of_python_does_not_eat_the_limit() {
+    let mut postern = Postern::new();
+    let cache = postern.path("empty-cache");
+    std::fs::create_dir(&cache).expect("a new folder");
+    let cache = cache.display().to_string();
+    postern.flags(["--wall-time", "5s"]);
+    postern.env("XDG_CACHE_HOME", &cache).env("POSTERN_CACHE", &cache).env("HOME", &cache);
+    assert_eq!(*postern.run_py("'done'").ok(), "done");
 }
 
 /// Starting Postern is no reason not to use it: a script without calls runs, whole process, faster than

@@ -84,9 +84,10 @@ impl Step for Precompiled {
     fn act(&self, cx: &Context, progress: &Progress, log: &Log) -> Result<Acted> {
         log.run(cx.run("postern")?.arg("prepare"), progress)?;
         let said = fs::read_to_string(log.path()).because(|| "reading the log".into())?;
-        let last =
-            said.lines().rfind(|line| !line.trim().is_empty() && !line.starts_with("$ ")).unwrap_or("ready");
-        Ok(Acted { note: last.trim().to_string(), changed: !last.contains("already") })
+        let said: Vec<&str> =
+            said.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("$ ")).collect();
+        let changed = said.iter().any(|line| !line.contains("already"));
+        Ok(Acted { note: said.join(", "), changed })
     }
 }
 

@@ -12,6 +12,7 @@ use crate::failure::{Because, Failure, Result};
 use crate::libtorch::Libtorch;
 use crate::process::{self, Log};
 use crate::progress::Progress;
+use crate::python::PythonRunner;
 use crate::runner::{JsGuest, JsRunner};
 use crate::sources::SOURCES;
 use crate::step::{self, Ending, Row, Step, seconds};
@@ -19,16 +20,33 @@ use crate::test_deps::{AGENTDOJO, NpmServers, PYTHON_SERVERS};
 use crate::wasm::Toolchain;
 
 /// Everything that running Postern needs, in the order of need.
-const STEPS: [&dyn Step; 6] = [&Libtorch, &Toolchain, &Binaries, &JsGuest, &JsRunner, &Precompiled];
+const STEPS: [&dyn Step; 7] =
+    [&Libtorch, &Toolchain, &Binaries, &JsGuest, &JsRunner, &PythonRunner, &Precompiled];
 const TEST_STEPS: [&dyn Step; 2] = [&NpmServers, &PYTHON_SERVERS];
 
 const CARGO_DENY: &str = "0.20.2";
 /// For reaching a database over the network.
 const DATABASE_LIMIT: Duration = Duration::from_secs(90);
 
-const DEMO: [&str; 8] = [
-    "run",
-    "examples/acme/report.ts",
+/// The demo's script, in the languages in which it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum DemoScript {
+    /// TypeScript
+    Ts,
+    /// Python
+    Py,
+}
+
+impl DemoScript {
+    fn path(self) -> &'static str {
+        match self {
+            Self::Ts => "examples/acme/report.ts",
+            Self::Py => "examples/acme/report.py",
+        }
+    }
+}
+
+const DEMO: [&str; 6] = [
     "--config",
     "examples/acme/postern.toml",
     "--intent",
@@ -68,11 +86,11 @@ fn choose(ids: &[String]) -> Result<Vec<&'static dyn Step>> {
     Ok(all.into_iter().filter(|step| ids.iter().any(|id| id == step.id())).collect())
 }
 
-pub(crate) fn demo(cx: &Context) -> Result<()> {
+pub(crate) fn demo(cx: &Context, script: DemoScript) -> Result<()> {
     let (_, summary) = setup(cx, false, &[])?;
     eprintln!("{summary}\n");
     let mut run = cx.run("postern")?;
-    run.args(DEMO);
+    run.args(["run", script.path()]).args(DEMO);
     eprintln!("$ {}", process::show(&run));
     let result = process::show_running(&mut run);
     eprintln!("\n{summary}");

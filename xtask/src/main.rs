@@ -15,6 +15,7 @@ mod guard;
 mod libtorch;
 mod process;
 mod progress;
+mod python;
 mod runner;
 mod sources;
 mod stamp;
@@ -61,7 +62,11 @@ enum Task {
         only: Vec<String>,
     },
     /// Set-up, then a generated script at work: what it may do, and what is blocked
-    Demo,
+    Demo {
+        /// The language of the script
+        #[arg(long, value_enum, default_value_t = commands::DemoScript::Ts)]
+        lang: commands::DemoScript,
+    },
     /// Set-up, then format, clippy, every test, and deny.toml where cargo-deny is at hand
     Test,
     /// The tools that only CI insists on (cargo-deny), into the cache
@@ -114,7 +119,7 @@ fn run(cli: Cli) -> Result<()> {
             eprintln!("{summary}");
             Ok(())
         }
-        Task::Demo => commands::demo(&cx),
+        Task::Demo { lang } => commands::demo(&cx, lang),
         Task::Test => commands::test(&cx),
         Task::Ci => commands::ci(&cx),
         Task::Bench { args } => commands::bench(&cx, &args),

@@ -40,7 +40,7 @@ pub(crate) fn sha256_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Str
 }
 
 /// SHA-256 over the files under some paths (their names and contents), in hex. Folders that a build
-/// fills (`target`) are left out; a path that does not exist is an error.
+/// fills (`target`, `__pycache__`) are left out; a path that does not exist is an error.
 pub(crate) fn sha256_sources(root: &Path, paths: &[&str]) -> Result<String> {
     let mut files = Vec::new();
     for path in paths {
@@ -52,7 +52,9 @@ pub(crate) fn sha256_sources(root: &Path, paths: &[&str]) -> Result<String> {
         }
     }
     // below `root` only: the clone itself may lie in a folder of that name
-    files.retain(|file| !relative(root, file).split('/').any(|part| part == "target"));
+    files.retain(|file| {
+        !relative(root, file).split('/').any(|part| part == "target" || part == "__pycache__")
+    });
     files.sort();
     let mut lines = String::new();
     for file in &files {

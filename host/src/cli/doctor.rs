@@ -10,6 +10,7 @@ use super::options::ConfigOptions;
 use super::show;
 use crate::guard::{Guard, WorkerGuard};
 use crate::sandbox::{Runners, Sandbox};
+use crate::script::Language;
 use crate::upstream::{ServerStatus, Upstreams};
 use crate::{Config, Result};
 
@@ -32,7 +33,7 @@ struct Finding {
 
 pub(super) async fn run(options: Options) -> Result<Exit> {
     let config = options.config.read()?;
-    let mut findings = vec![runner(), guard(&config).await];
+    let mut findings = vec![runner(Language::JavaScript), runner(Language::Python), guard(&config).await];
     findings.extend(config.problems.iter().map(|problem| Finding {
         name: format!("server {}", problem.server),
         ok: false,
@@ -57,12 +58,12 @@ pub(super) async fn run(options: Options) -> Result<Exit> {
     Ok(if healthy { Exit::Done } else { Exit::NotSetUp })
 }
 
-fn runner() -> Finding {
+fn runner(language: Language) -> Finding {
     let found = Sandbox::new(Runners::find()).and_then(|sandbox| {
-        let runner = sandbox.runners().javascript(&sandbox)?;
+        let runner = sandbox.runners().of(language, &sandbox)?;
         Ok((runner.digest, sandbox.runners().components().display().to_string()))
     });
-    let name = "JavaScript runner".to_owned();
+    let name = format!("{} runner", language.name());
     match found {
         Ok((digest, folder)) => Finding {
             name,

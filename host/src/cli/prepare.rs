@@ -6,14 +6,17 @@ use clap::Args;
 use super::exit::Exit;
 use crate::Result;
 use crate::sandbox::{Runners, Sandbox};
+use crate::script::Language;
 
 #[derive(Debug, Args)]
 pub(super) struct Options {}
 
 pub(super) fn run(_: Options) -> Result<Exit> {
     let sandbox = Sandbox::new(Runners::find())?;
-    let runner = sandbox.runners().javascript(&sandbox)?;
-    let state = if runner.compiled_now { "is ready" } else { "was ready already" };
-    println!("JavaScript runner {} {state}", &runner.digest[..12]);
+    for language in [Language::JavaScript, Language::Python] {
+        let runner = sandbox.runners().of(language, &sandbox)?;
+        let state = if runner.compiled_now { "is ready" } else { "was ready already" };
+        println!("{} runner {} {state}", language.name(), &runner.digest[..12]);
+    }
     Ok(Exit::Done)
 }

@@ -35,6 +35,9 @@ pub(super) struct Options {
     /// The language, whatever the file looks like
     #[arg(long, value_name = "LANGUAGE")]
     lang: Option<LanguageName>,
+    /// Make the script's random numbers follow from this number, the same in each run
+    #[arg(long, value_name = "NUMBER")]
+    seed: Option<u64>,
     /// A file or folder the script may read, under /input
     #[arg(long, value_name = "PATH")]
     input: Vec<PathBuf>,
@@ -165,6 +168,9 @@ fn script(text: String, options: &Options, labels: &[InputLabels], cancel: &Canc
     }
     if let Some(profile) = &options.profile {
         script = script.profile(profile);
+    }
+    if let Some(seed) = options.seed {
+        script = script.seed(seed);
     }
     if let Some(language) = options.lang {
         script = script.language(match language {

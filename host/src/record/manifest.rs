@@ -58,6 +58,9 @@ pub struct Manifest {
     pub inputs: Vec<RecordedInput>,
     /// The limits in force.
     pub limits: Limits,
+    /// What its random numbers followed from, if they were not random.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
     /// SHA-256 of the public key that the record is signed with; empty in a record that is not.
     #[serde(default)]
     pub key_sha256: String,

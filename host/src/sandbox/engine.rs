@@ -15,8 +15,9 @@ use crate::{Error, Result};
 const TICK: Duration = Duration::from_millis(5);
 
 /// Native stack a guest may use. QuickJS's own check allows 512 KiB of shadow stack, to which
-/// JSON.stringify needs up to 12 MiB of native stack; beyond this the guest traps.
-const WASM_STACK: usize = 16 << 20;
+/// JSON.stringify needs up to 12 MiB of native stack; CPython's limit of recursion may need twice that.
+/// Beyond this the guest traps. Only what is used takes memory.
+const WASM_STACK: usize = 32 << 20;
 
 /// Runs that may be live at once in one process.
 const MAX_RUNS: u32 = 128;
@@ -73,7 +74,7 @@ fn config(pooling: bool) -> Config {
     if pooling {
         let mut pool = PoolingAllocationConfig::new();
         pool.total_component_instances(MAX_RUNS)
-            .total_core_instances(MAX_RUNS * 16)
+            .total_core_instances(MAX_RUNS * 32)
             .total_memories(MAX_RUNS)
             .total_tables(MAX_RUNS * 8)
             .total_stacks(MAX_RUNS)

@@ -6,13 +6,14 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use wasmtime::Store;
 use wasmtime::component::ResourceTable;
-use wasmtime_wasi::{WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
+use wasmtime_wasi::{Deterministic, WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
 
 use super::bindings::{Completion, ScriptError};
 use super::files::{FilesView, Quotas};
 use super::meter::{MemoryMeter, Metered};
 use super::output::{Capture, Captured};
 use super::{CompiledRunner, Door, LimitKind, Limits, RunClock, Sandbox, Workspace};
+use crate::script::Language;
 use crate::{Error, Result};
 
 /// Bytes that one host call may copy out of the guest, beside the arguments of a tool call: room
@@ -125,6 +126,8 @@ pub struct Job<'a> {
     pub clock: &'a RunClock,
     /// Ends the run; what the script had written until then is kept.
     pub cancel: &'a CancellationToken,
+    /// Makes the script's random numbers the same in each run with this seed; without it they are random.
+    pub seed: Option<u64>,
 }
 
 impl Sandbox {
@@ -133,15 +136,22 @@ impl Sandbox {
     /// # Errors
     /// If the sandbox itself fails. Whatever the script does is an [`Ending`].
     pub async fn run(&self, runner: &CompiledRunner, job: Job<'_>) -> Result<Finished> {
-        let Job { source, door, workspace, limits, clock, cancel } = job;
+        let Job { source, door, workspace, limits, clock, cancel, seed } = job;
         let _slot = Arc::clone(&self.slots)
             .acquire_owned()
             .await
             .map_err(|_| Error::Sandbox("the sandbox is shutting down".into()))?;
         let (stdout, stderr) = (Capture::new(limits.stdout_bytes), Capture::new(limits.stderr_bytes));
-        let mut store = self.store(door, workspace, limits, &stdout, &stderr)?;
+        let mut store = self.store(door, workspace, limits, &stdout, &stderr, seed)?;
         let failed = |e: wasmtime::Error| Error::Sandbox(format!("cannot start the runner: {e:#}"));
-        let instance = runner.pre.instantiate_async(&mut store).await.map_err(failed)?;
+        let instance = match runner.pre.instantiate_async(&mut store).await {
+            Ok(instance) => instance,
+            // The limit is below what the runtime has to begin with.
+            Err(_) if store.data().memory.refused() => {
+                return Ok(Finished { ending: Ending::Limit(LimitKind::Memory), ..Finished::nothing() });
+            }
+            Err(error) => return Err(failed(error)),
+        };
 
         // Set-up is over: from here on it is the user's time.
         clock.start();
@@ -158,7 +168,7 @@ impl Sandbox {
 
         let guest = store.data();
         let usage = Usage { wall: clock.elapsed(), cpu, memory_bytes: guest.memory.peak() };
-        let (ending, warnings) = ending(end, guest, workspace);
+        let (ending, warnings) = ending(end, runner.language, guest, workspace);
         Ok(Finished { ending, warnings, stdout: stdout.captured(), stderr: stderr.captured(), usage })
     }
 
@@ -169,8 +179,13 @@ impl Sandbox {
         limits: &Limits,
         stdout: &Capture,
         stderr: &Capture,
+        seed: Option<u64>,
     ) -> Result<Store<Guest>> {
         let mut wasi = WasiCtxBuilder::new();
+        if let Some(seed) = seed {
+            wasi.secure_random(seeded("secure", seed)).insecure_random(seeded("insecure", seed));
+            wasi.insecure_random_seed(u128::from(seed));
+        }
         wasi.stdout(stdout.clone()).stderr(stderr.clone());
         wasi.allow_tcp(false).allow_udp(false).allow_ip_name_lookup(false);
         workspace.mount(&mut wasi)?;
@@ -193,13 +208,24 @@ impl Sandbox {
     }
 }
 
+/// Random bytes that follow from a seed. So many, and a prime number of them, that what a script draws (16
+/// bytes for a UUID) begins to repeat only after a million draws.
+fn seeded(what: &str, seed: u64) -> Deterministic {
+    const BYTES: usize = 1_048_573;
+    let mut bytes = vec![0; BYTES];
+    let mut hash = blake3::Hasher::new();
+    hash.update(what.as_bytes()).update(&seed.to_le_bytes());
+    hash.finalize_xof().fill(&mut bytes);
+    Deterministic::new(bytes)
+}
+
 enum End {
     Returned(wasmtime::Result<Result<Completion, ScriptError>>),
     Limit(LimitKind),
     Cancelled,
 }
 
-fn ending(end: End, guest: &Guest, workspace: &Workspace) -> (Ending, Vec<String>) {
+fn ending(end: End, language: Language, guest: &Guest, workspace: &Workspace) -> (Ending, Vec<String>) {
     // A limit that only refuses (memory, files) shows as an error in the script.
     let refused_something = || {
         if guest.memory.refused() {
@@ -233,7 +259,9 @@ fn ending(end: End, guest: &Guest, workspace: &Workspace) -> (Ending, Vec<String
         }
         End::Returned(Err(trap)) => match (trap.downcast_ref::<wasmtime::Trap>(), refused_something()) {
             (_, Some(LimitKind::Memory)) => (Ending::Limit(LimitKind::Memory), Vec::new()),
-            (Some(wasmtime::Trap::StackOverflow), _) => (Ending::Failed(stack_overflow()), Vec::new()),
+            (Some(wasmtime::Trap::StackOverflow), _) => {
+                (Ending::Failed(stack_overflow(language)), Vec::new())
+            }
             _ => {
                 let message = format!("the language runtime failed: {}", trap.root_cause());
                 let failure = ScriptFailure { name: "RuntimeError".into(), message, ..Default::default() };
@@ -257,7 +285,11 @@ fn caused_by(kind: LimitKind, failure: &ScriptFailure) -> bool {
     }
 }
 
-fn stack_overflow() -> ScriptFailure {
+fn stack_overflow(language: Language) -> ScriptFailure {
+    let name = match language {
+        Language::Python => "RecursionError",
+        Language::JavaScript | Language::TypeScript => "RangeError",
+    };
     let message = "the call stack overflowed".into();
-    ScriptFailure { name: "RangeError".into(), message, ..Default::default() }
+    ScriptFailure { name: name.into(), message, ..Default::default() }
 }

@@ -12,8 +12,10 @@ use wasmtime::component::Component;
 
 use super::Sandbox;
 use super::bindings::RunnerPre;
+use super::linker::without_network;
 use super::run::Guest;
 use super::workspace::hex;
+use crate::script::Language;
 use crate::{Error, Result};
 
 /// Where runners and their compiled code are.
@@ -22,12 +24,15 @@ pub struct Runners {
     components: PathBuf,
     cache: PathBuf,
     javascript: OnceLock<CompiledRunner>,
+    python: OnceLock<CompiledRunner>,
 }
 
 /// A runner, ready to be instantiated. Cheap to clone.
 #[derive(Clone)]
 pub struct CompiledRunner {
     pub(crate) pre: Arc<RunnerPre<Guest>>,
+    /// What it runs; TypeScript is JavaScript by then.
+    pub(crate) language: Language,
     /// BLAKE3 of the component, in hex.
     pub digest: Arc<str>,
     /// Whether it had to be compiled just now.
@@ -43,7 +48,12 @@ impl std::fmt::Debug for CompiledRunner {
 impl Runners {
     /// Components from one folder, compiled code in another. Nothing is read yet.
     pub fn new(components: impl Into<PathBuf>, cache: impl Into<PathBuf>) -> Self {
-        Self { components: components.into(), cache: cache.into(), javascript: OnceLock::new() }
+        Self {
+            components: components.into(),
+            cache: cache.into(),
+            javascript: OnceLock::new(),
+            python: OnceLock::new(),
+        }
     }
 
     /// The usual places. Components: `POSTERN_RUNNERS`, else `runners/` beside the program, else what
@@ -72,14 +82,39 @@ impl Runners {
         if let Some(runner) = self.javascript.get() {
             return Ok(runner.clone());
         }
-        let runner = self.load("JavaScript", "js.wasm", sandbox)?;
+        let runner = self.load(Language::JavaScript, "js.wasm", sandbox)?;
         Ok(self.javascript.get_or_init(|| runner).clone())
     }
 
-    fn load(&self, language: &'static str, file: &str, sandbox: &Sandbox) -> Result<CompiledRunner> {
+    /// The Python runner, compiled now if the cache does not have it. That takes half a minute of computing.
+    ///
+    /// # Errors
+    /// As for JavaScript.
+    pub fn python(&self, sandbox: &Sandbox) -> Result<CompiledRunner> {
+        if let Some(runner) = self.python.get() {
+            return Ok(runner.clone());
+        }
+        let runner = self.load(Language::Python, "python.wasm", sandbox)?;
+        Ok(self.python.get_or_init(|| runner).clone())
+    }
+
+    /// The runner of a language.
+    ///
+    /// # Errors
+    /// As for JavaScript.
+    pub fn of(&self, language: Language, sandbox: &Sandbox) -> Result<CompiledRunner> {
+        match language {
+            Language::JavaScript | Language::TypeScript => self.javascript(sandbox),
+            Language::Python => self.python(sandbox),
+        }
+    }
+
+    fn load(&self, language: Language, file: &str, sandbox: &Sandbox) -> Result<CompiledRunner> {
         let path = self.components.join(file);
         let unreadable = |source: std::io::Error| match source.kind() {
-            std::io::ErrorKind::NotFound => Error::RunnerMissing { language, path: path.clone() },
+            std::io::ErrorKind::NotFound => {
+                Error::RunnerMissing { language: language.name(), path: path.clone() }
+            }
             _ => Error::Io { doing: "cannot read", path: path.clone(), source },
         };
         let digest = digest(&path).map_err(unreadable)?;
@@ -97,8 +132,14 @@ impl Runners {
                 compile(&sandbox.engine, &wasm, &self.cache, &key).map_err(bad)?
             }
         };
-        let pre = sandbox.linker.instantiate_pre(&component).and_then(RunnerPre::new).map_err(bad)?;
-        Ok(CompiledRunner { pre: Arc::new(pre), digest: Arc::from(digest.as_str()), compiled_now })
+        let pre = match language {
+            // CPython's runtime links sockets.
+            Language::Python => without_network(&sandbox.linker, &sandbox.engine, &component)
+                .and_then(|linker| linker.instantiate_pre(&component)),
+            Language::JavaScript | Language::TypeScript => sandbox.linker.instantiate_pre(&component),
+        };
+        let pre = Arc::new(pre.and_then(RunnerPre::new).map_err(bad)?);
+        Ok(CompiledRunner { pre, language, digest: Arc::from(digest.as_str()), compiled_now })
     }
 }
 

@@ -12,38 +12,42 @@ pub(super) struct Part<'a> {
     pub(super) first_line: u32,
 }
 
-/// Whether the text is Markdown with a code block. JavaScript has no line that begins with a fence,
-/// but for comments.
+/// Whether the text is Markdown with a code block. No language has a line that begins with a fence, but for
+/// comments and long texts.
 pub(super) fn any(text: &str) -> bool {
     !blocks(text).is_empty()
 }
 
-/// The one code block that is the script.
-pub(super) fn only(text: &str) -> Result<Part<'_>, ScriptProblem> {
+/// The one code block that is the script; of `language`, where that is known.
+pub(super) fn only(text: &str, language: Option<Language>) -> Result<Part<'_>, ScriptProblem> {
     let blocks = blocks(text);
+    let python = language.map(|language| language == Language::Python);
     let ours: Vec<&Part> = blocks
         .iter()
         .filter(|block| {
-            matches!(Language::of_label(block.label), Some(Language::JavaScript | Language::TypeScript))
+            Language::of_label(block.label)
+                .is_some_and(|label| python.is_none_or(|python| python == (label == Language::Python)))
         })
         .collect();
+    let (wanted, label) = match python {
+        Some(true) => ("Python", "python"),
+        Some(false) => ("JavaScript or TypeScript", "ts"),
+        None => ("JavaScript, TypeScript or Python", "ts"),
+    };
     match (&ours[..], &blocks[..]) {
         ([one], _) => Ok(**one),
         ([], [one]) => Ok(*one),
         ([], []) => Err(ScriptProblem::form(
             "the Markdown has no code block",
-            "give the script alone, or in one ```ts block",
+            format!("give the script alone, or in one ```{label} block"),
         )),
         ([], _) => Err(ScriptProblem::form(
-            format!(
-                "the text has {} code blocks, and none is marked as JavaScript or TypeScript",
-                blocks.len()
-            ),
-            "give the script in one ```ts block, or alone",
+            format!("the text has {} code blocks, and none is marked as {wanted}", blocks.len()),
+            format!("give the script in one ```{label} block, or alone"),
         )),
         (several, _) => Err(ScriptProblem::form(
             format!(
-                "the text has {} code blocks of JavaScript or TypeScript (lines {}): it is not clear which one to run",
+                "the text has {} code blocks of {wanted} (lines {}): it is not clear which one to run",
                 several.len(),
                 several.iter().map(|block| (block.first_line - 1).to_string()).collect::<Vec<_>>().join(", ")
             ),
@@ -80,11 +84,18 @@ fn blocks(text: &str) -> Vec<Part<'_>> {
     let mut blocks = Vec::new();
     let mut open: Option<(&str, &str, usize, u32)> = None;
     let mut offset = 0;
+    // Whether a long text of Python is open, by its quotes.
+    let mut quoted = [false; 2];
     for (line, number) in text.split_inclusive('\n').zip(1..) {
         let after = offset + line.len();
         match open {
-            None if commented(&text[..offset]) => {}
-            None => open = opening(line).map(|(mark, label)| (mark, label, after, number + 1)),
+            None => {
+                let mark = opening(line).filter(|_| quoted == [false; 2] && !commented(&text[..offset]));
+                open = mark.map(|(mark, label)| (mark, label, after, number + 1));
+                for (quoted, quote) in quoted.iter_mut().zip(["\"\"\"", "'''"]) {
+                    *quoted ^= line.matches(quote).count() % 2 == 1;
+                }
+            }
             Some((mark, label, start, first_line)) => {
                 let bare = line.trim();
                 if bare.len() >= mark.len() && bare.bytes().all(|byte| byte == mark.as_bytes()[0]) {

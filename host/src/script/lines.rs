@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::SOURCE_NAME;
+use super::{PYTHON_SOURCE_NAME, SOURCE_NAME};
 
 /// The way back from a prepared source to the text it came from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -69,6 +69,19 @@ impl LineMap {
             out.push_str(&shown);
         }
         out
+    }
+
+    /// The same of a traceback as CPython prints it.
+    pub fn python_stack(&self, stack: &str, name: &str) -> String {
+        let place = format!("File \"{PYTHON_SOURCE_NAME}\", line ");
+        let shown = |line: &str| {
+            let (before, rest) = line.split_once(&place)?;
+            let (line, after) = number(rest)?;
+            let line = self.original(line, 1).map_or(line, |(line, _)| line);
+            Some(format!("{before}File \"{name}\", line {line}{after}"))
+        };
+        let lines = stack.lines().map(|line| shown(line).unwrap_or_else(|| line.to_owned()));
+        lines.collect::<Vec<_>>().join("\n")
     }
 
     fn frame(&self, frame: &str, name: &str) -> Option<String> {

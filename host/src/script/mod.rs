@@ -1,5 +1,6 @@
 //! From a text as a model writes it to a source that a runner takes: which language it is in, which
-//! part of it is the script, and the form `run-source` wants (the body of an async function).
+//! part of it is the script, and the form `run-source` wants: of JavaScript the body of an async function, of
+//! Python the script itself.
 //!
 //! Everything here is pure: text in, text out, no files, no network, no clock.
 //!
@@ -7,6 +8,7 @@
 //! - `refuse` knows the texts that are no script, and says what to write instead
 //! - `parse` runs the parser where no text can overflow the stack
 //! - `typescript` takes the types out
+//! - `python` knows Python when it sees it
 //! - `dialect` makes the many ways to write a script into one
 //! - `lines` leads from a place in the result back to the text
 
@@ -14,6 +16,7 @@ mod dialect;
 mod fence;
 mod lines;
 mod parse;
+mod python;
 mod refuse;
 mod typescript;
 
@@ -29,8 +32,11 @@ use parse::Syntax;
 /// Longer texts are refused: a script is written by a model, data belongs into files.
 pub const MAX_BYTES: usize = 1 << 20;
 
-/// The name that runners give the source in a stack trace.
+/// The name that the JavaScript runner gives the source in a stack trace.
 pub const SOURCE_NAME: &str = "script.js";
+
+/// The name that the Python runner gives it.
+pub const PYTHON_SOURCE_NAME: &str = "script.py";
 
 /// The modules that a script can import, with or without `node:`.
 pub const MODULES: [&str; 6] = ["fs", "fs/promises", "path", "path/posix", "url", "timers/promises"];
@@ -153,22 +159,22 @@ pub fn prepare(text: &str, language: Option<Language>, name: &str) -> Result<Pre
     if body.trim().is_empty() {
         return Err(ScriptProblem::form(
             "the script is empty",
-            "write JavaScript or TypeScript; `return` its result",
+            "write JavaScript or TypeScript that `return`s its result, or Python that ends with it",
         ));
     }
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
     let language = language.or_else(|| Language::of_label(extension));
 
     let whole = fence::Part { text: body, label: "", first_line: 1 };
-    part_of(text, language, if fence::any(body) { fence::only(body)? } else { whole })
+    part_of(text, language, if fence::any(body) { fence::only(body, language)? } else { whole })
 }
 
 /// Prepares the part of `text` that is the script.
 fn part_of(text: &str, language: Option<Language>, part: fence::Part<'_>) -> Result<Prepared, ScriptProblem> {
     let language = language.or_else(|| Language::of_label(part.label));
     refuse::label(part.label)?;
-    if language == Some(Language::Python) {
-        return Err(refuse::python());
+    if language == Some(Language::Python) || language.is_none() && python::is_meant(part.text) {
+        return python::prepare(part);
     }
     refuse::before_parsing(part.text)?;
 
@@ -194,6 +200,7 @@ fn part_of(text: &str, language: Option<Language>, part: fence::Part<'_>) -> Res
                     typescript::strip(&code).map_err(|fault| fault.problem(text, &map))?;
                 (Language::TypeScript, javascript, map.then(step))
             }
+            Err(_) if language.is_none() && python::is_likely(part.text) => return python::prepare(part),
             Err(fault) => {
                 refuse::after_parsing(part.text)?;
                 return Err(fault.problem(text, &map));

@@ -13,15 +13,35 @@ const COMMANDS: [&str; 36] = [
     "psql", "pwd", "python", "python3", "rm", "sed", "sudo", "tail", "wget",
 ];
 
-/// There is a Python runner in the contract, and none in this build.
+/// What says that it is JavaScript, and is not.
 pub(super) fn python() -> ScriptProblem {
-    let hint =
-        "write it in JavaScript or TypeScript: `await tools.server.tool({...})`, and `return` the result";
+    let hint = "name it .py, put it into a ```python block or say --lang py; or write JavaScript: \
+                `await tools.server.tool({...})`, and `return` the result";
     ScriptProblem::new(
         "script-language",
-        "the script is Python, and this build has no Python runner yet",
+        "the script is Python, and was handed over as JavaScript",
         hint.to_owned(),
     )
+}
+
+/// Refuses what is handed over as Python and is plainly none.
+pub(super) fn python_form(text: &str) -> Result<(), ScriptProblem> {
+    let mut code =
+        text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).peekable();
+    if code.peek().is_none() {
+        return Err(ScriptProblem::form(
+            "the script is empty",
+            "write Python; its last expression is its result",
+        ));
+    }
+    if code.all(command) {
+        return Err(ScriptProblem::form(
+            "this is a shell command, and a script has no shell",
+            "write Python: `tools.server.tool(name=value)` calls a tool, `open(\"/input/name\")` opens a file, the last \
+             expression is the result",
+        ));
+    }
+    Ok(())
 }
 
 fn shell() -> ScriptProblem {
@@ -41,7 +61,7 @@ pub(super) fn label(label: &str) -> Result<(), ScriptProblem> {
         other => Err(ScriptProblem::new(
             "script-language",
             format!("the code block is marked {other:?}, which no runner speaks"),
-            "write JavaScript or TypeScript in a ```ts block".to_owned(),
+            "write JavaScript or TypeScript in a ```ts block, or Python in a ```python block".to_owned(),
         )),
     }
 }
@@ -69,7 +89,7 @@ pub(super) fn before_parsing(text: &str) -> Result<(), ScriptProblem> {
         if code().all(command) {
             return Err(shell());
         }
-        if code().all(|line| statement(line) || line.starts_with("print(")) && !text.contains(';') {
+        if code().all(|line| is_python_statement(line) || line.starts_with("print(")) && !text.contains(';') {
             return Err(python());
         }
     }
@@ -79,16 +99,14 @@ pub(super) fn before_parsing(text: &str) -> Result<(), ScriptProblem> {
 /// Says better what is wrong with a text that does not parse, if it looks like something else.
 pub(super) fn after_parsing(text: &str) -> Result<(), ScriptProblem> {
     let code = || text.lines().filter(|line| !line.trim().is_empty());
-    let count = code().filter(|line| statement(line.trim())).count();
-    let braces = text.contains("{\n") || text.contains(";\n") || text.trim_end().ends_with([';', '}']);
-    if count >= 2 || count == 1 && !braces {
+    if super::python::is_likely(text) {
         return Err(python());
     }
     // An apology, say. Whatever a program is, it has some of these.
     if !text.contains(['(', '{', '[', '=', ';', '`']) {
         return Err(ScriptProblem::form(
             "this is prose, and not a script",
-            "write JavaScript or TypeScript; call tools as `await tools.<server>.<tool>({...})`",
+            "write JavaScript, TypeScript or Python; call tools as `await tools.<server>.<tool>({...})`",
         ));
     }
     match code().map(str::trim).find(|line| !line.starts_with('#')) {
@@ -106,8 +124,10 @@ fn command(line: &str) -> bool {
     }
     // A variable of that name in an expression: `find = x`, `head + 1`, `export const`.
     let rest = rest.trim_start_matches(' ');
-    let javascript =
-        ["=", "+ ", "- ", "* ", "(", ".", "[", ";", ",", ":", "?", "&&", "||", "++", "--", "in ", "of "];
+    let javascript = [
+        "=", "+ ", "- ", "* ", "(", ".", "[", ";", ",", ":", "?", "&&", "||", "++", "--", "in ", "of ",
+        "if ", "is ",
+    ];
     let exported = [
         "const",
         "default",
@@ -130,7 +150,7 @@ fn command(line: &str) -> bool {
 }
 
 /// Whether a line is a statement of Python and of nothing else we know.
-fn statement(line: &str) -> bool {
+pub(super) fn is_python_statement(line: &str) -> bool {
     let name = |text: &str| text.chars().all(|c| c.is_alphanumeric() || "_.,* ".contains(c));
     let block = line.ends_with(':');
     if let Some(rest) = line.strip_prefix("import ") {

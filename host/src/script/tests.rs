@@ -222,7 +222,7 @@ fn several_code_blocks_are_refused() {
     let problem = problem("```js\na\n```\nor\n```ts\nb\n```");
     assert_eq!(problem.code, "script-form");
     assert!(
-        problem.message.contains("2 code blocks of JavaScript or TypeScript (lines 1, 5)"),
+        problem.message.contains("2 code blocks of JavaScript, TypeScript or Python (lines 1, 5)"),
         "{}",
         problem.message
     );
@@ -295,23 +295,35 @@ fn shell_is_refused() {
 }
 
 #[test]
-fn python_is_named() {
+fn python_is_run_as_python() {
     for text in [
         "import json\n\ndef f(x):\n    return x\n\nprint(f(1))",
         "print(\"hi\")",
         "for x in range(3):\n    print(x)",
         "#!/usr/bin/env python3\nx = 1",
         "from math import sqrt\nprint(sqrt(2))",
-        "```python\nx = 1\n```",
         "async def main():\n    await tools.a.b()\n",
         "if x:\n    pass\nelif y:\n    pass\n",
+        "rows = tools.crm.list_customers()\nprint(len(rows))",
+        "sorted(x['name'] for x in tools.crm.list_customers())",
     ] {
-        let problem = problem(text);
-        assert_eq!(problem.code, "script-language", "{text}");
-        assert!(problem.message.contains("Python"), "{}", problem.message);
+        let prepared = prepare(text, None, "script").unwrap();
+        assert_eq!((prepared.language, prepared.source.as_str()), (Language::Python, text));
+        // What says that it is something else is believed, and told.
+        let problem = prepare(text, Some(Language::JavaScript), "script").unwrap_err();
+        assert!(["script-language", "script-syntax"].contains(&problem.code), "{text}: {problem:?}");
     }
-    assert_eq!(prepare("x = 1", None, "a.py").unwrap_err().code, "script-language");
-    assert_eq!(prepare("1", Some(Language::Python), "a.js").unwrap_err().code, "script-language");
+    for (text, name, language) in [("x = 1", "a.py", None), ("1", "a.js", Some(Language::Python))] {
+        assert_eq!(prepare(text, language, name).unwrap().language, Language::Python);
+    }
+    let prepared = prepare("Here:\n\n```python\nx = 1\nx\n```\nIt is one.", None, "script").unwrap();
+    assert_eq!((prepared.language, prepared.source.as_str()), (Language::Python, "x = 1\nx\n"));
+    assert_eq!(prepared.map.original(2, 1), Some((5, 1)));
+    // Its texts may hold fences.
+    let text = "t = \"\"\"\n```js\n1\n```\n\"\"\"\nt";
+    assert_eq!(prepare(text, None, "a.py").unwrap().source, text);
+    assert_eq!(prepare("# nothing\n", None, "a.py").unwrap_err().code, "script-form");
+    assert!(prepare("pip install x\nls -la", None, "a.py").unwrap_err().message.contains("shell"));
 }
 
 // ---- syntax errors --------------------------------------------------------

@@ -67,6 +67,7 @@ impl Scene {
             allow_tools: Vec::new(),
             inputs: Vec::new(),
             limits: Limits::default(),
+            seed: None,
             key_sha256: String::new(),
         };
         let redactor = Redactor::new(&[]).unwrap();

@@ -1,0 +1,50 @@
+"""What must not be the same in every run although all begin from one snapshot: random numbers, and what the
+machine that built it left behind.
+"""
+
+import builtins
+import gc
+import os
+import random
+import sys
+import warnings
+
+HOME = "/workspace"
+
+
+def freeze() -> None:
+    """Last step of building: forgets the machine that did it, and takes what is there out of the collector's
+    sight, so that a collection in a run looks at what the script made and nothing else."""
+    sys.argv[:] = ["script.py"]
+    sys.orig_argv[:] = ["python", "script.py"]
+    sys.path[:] = []
+    sys.dont_write_bytecode = True
+    os._exit = _exit
+    # Python's own are made by `site`, which a run has not.
+    builtins.exit = builtins.quit = sys.exit
+    for stream in (sys.stdout, sys.stderr):
+        # Each line goes out at once: a run that ends at a limit has no time to flush.
+        stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
+    warnings.resetwarnings()
+    warnings.filterwarnings("ignore", category=DeprecationWarning)
+    warnings.filterwarnings("ignore", category=PendingDeprecationWarning)
+    warnings.filterwarnings("ignore", category=ImportWarning)
+    warnings.filterwarnings("ignore", category=ResourceWarning)
+    gc.collect()
+    gc.freeze()
+
+
+def begin() -> None:
+    """First step of a run."""
+    random.seed(os.urandom(32))
+    # The host gives a run no environment; these two are what the library asks for.
+    os.environ.update(HOME=HOME, TMPDIR=HOME)
+    try:
+        os.chdir(HOME)
+    except OSError:
+        pass  # a host without that folder
+
+
+def _exit(status):
+    """Without this it would end the runtime, and with it what is left to report."""
+    raise SystemExit(status)
