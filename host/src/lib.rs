@@ -22,6 +22,7 @@ mod report;
 pub mod sandbox;
 pub mod scan;
 pub mod script;
+pub mod stubs;
 mod tool_error;
 pub mod upstream;
 mod visible;

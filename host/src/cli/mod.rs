@@ -14,6 +14,7 @@ mod record;
 mod run;
 mod show;
 mod tools;
+mod types;
 mod verify;
 
 use std::process::ExitCode;
