@@ -134,7 +134,7 @@ pub fn main() -> Result<String, ToolError> {
         other => other?,
     };
     let visit = AddEventEventVisit { kind: AddEventEventVisitKind::Visit, place: Some((1.0, 2.0)) };
-    let event = AddEventArgs { event: AddEventEvent::AddEventEventVisit(visit), customer_id: None, email: None, labels: None, again: None };
+    let event = AddEventArgs { event: AddEventEvent::Visit(visit), customer_id: None, email: None, labels: None, again: None };
     crm::add_event(&event).wait()?;
     Ok(format!(\"{} {up}\", one.name))
 }

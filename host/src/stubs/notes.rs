@@ -51,7 +51,8 @@ fn facts(map: &Map<String, Value>) -> impl Iterator<Item = String> {
         format,
         between(map, "minimum", "maximum", "").or_else(|| beyond(map)),
         between(map, "minLength", "maxLength", " characters"),
-        between(map, "minItems", "maxItems", " items"),
+        // The places of a tuple show how many there are.
+        between(map, "minItems", "maxItems", " items").filter(|_| !map.contains_key("prefixItems")),
         default,
         pattern,
     ]

@@ -392,11 +392,16 @@ fn docstring(lines: &[String], margin: &str) -> String {
     if lines.is_empty() {
         return String::new();
     }
-    let text = lines.join("\n").replace('\\', "\\\\").replace("\"\"\"", "\\\"\\\"\\\"");
-    let text = match text.strip_suffix('"') {
-        Some(text) => format!("{text}\\\""),
-        None => text,
-    };
+    let mut text = String::new();
+    let all = lines.join("\n");
+    let mut chars = all.chars().peekable();
+    while let Some(c) = chars.next() {
+        // No two quotes side by side, and none at the end: neither could begin the closing ones.
+        if c == '\\' || c == '"' && chars.peek().is_none_or(|next| *next == '"') {
+            text.push('\\');
+        }
+        text.push(c);
+    }
     let mut out = format!("{margin}\"\"\"");
     for (number, line) in text.split('\n').enumerate() {
         match (number, line) {

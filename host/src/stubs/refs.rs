@@ -141,7 +141,7 @@ fn title(schema: &Value) -> Option<&str> {
 fn hint(pointer: &str, schema: &Value) -> String {
     let told = pointer
         .rsplit('/')
-        .find(|token| !KEYWORDS.contains(token) && token.parse::<usize>().is_err())
+        .find(|token| !token.is_empty() && !KEYWORDS.contains(token) && token.parse::<usize>().is_err())
         .map(|token| token.replace("~1", "/").replace("~0", "~"));
     told.or_else(|| title(schema).map(str::to_owned)).unwrap_or_else(|| "part".into())
 }

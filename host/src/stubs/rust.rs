@@ -193,7 +193,14 @@ impl Printer<'_> {
         for part in parts {
             let ty = self.ty(part, recursive);
             let called = match part {
-                Type::Named(index) => self.names[*index].0.clone(),
+                Type::Named(index) => {
+                    let whole = &self.names[*index].0;
+                    // `FilterRange` is a range when it stands in `Filter`.
+                    let own = whole
+                        .strip_prefix(name)
+                        .filter(|own| own.starts_with(|c: char| c.is_ascii_uppercase()));
+                    own.unwrap_or(whole).to_owned()
+                }
                 other => pascal(kind(other)),
             };
             out += &format!("    {}({ty}),\n", names.unique(&called));
@@ -229,8 +236,12 @@ impl Printer<'_> {
 
     fn tuple(&self, tuple: &Tuple, boxed: bool) -> String {
         if tuple.is_exact() && tuple.items.len() <= MAX_TUPLE {
-            let items: String = tuple.items.iter().map(|item| self.ty(item, boxed) + ", ").collect();
-            return format!("({},)", items.trim_end_matches(", "));
+            let items: Vec<String> = tuple.items.iter().map(|item| self.ty(item, boxed)).collect();
+            return if items.len() == 1 {
+                format!("({},)", items[0])
+            } else {
+                format!("({})", items.join(", "))
+            };
         }
         let mut items = tuple.items.iter().chain(tuple.rest.as_deref());
         match items.next() {

@@ -13,6 +13,10 @@ use super::shape::{Def, Extra, Literal, Record, Shape, Tuple, Type};
 /// A name made of where a type stands is cut to its last words beyond this.
 const MAX_HINT: usize = 48;
 
+/// So many definitions deep must two be the same to be one. As often for all schemas: the number shows in what
+/// comes out.
+const MAX_LOOK: usize = 32;
+
 /// What a language does with types.
 pub(super) struct Style {
     /// Whether a type has to have a name wherever it stands.
@@ -34,7 +38,9 @@ pub(super) fn tidy(shape: Shape, style: &Style, side: Side, owner: &str) -> Shap
     open_circles(&mut shape);
     mark_recursive(&mut shape.defs);
     let shape = inlined(shape, style);
-    let mut shape = in_order(named(shape, style, name_root, owner, &root));
+    // Parts of arguments are called after the tool alone: they are what its caller writes.
+    let inside = if side == Side::Input { owner } else { &root };
+    let mut shape = in_order(named(shape, style, name_root, inside, &root));
     mark_recursive(&mut shape.defs);
     shape
 }
@@ -203,7 +209,7 @@ fn rebuilt(ty: &Type, mut change: impl FnMut(&Type) -> Type) -> Type {
 }
 
 /// Types that must have a name and have none get one, made of where they stand.
-/// `owner` begins their names, `root` is the root's.
+/// `owner` begins the names of the root's parts, `root` is its own.
 fn named(shape: Shape, style: &Style, name_root: bool, owner: &str, root: &str) -> Shape {
     let mut naming = Naming { style, defs: shape.defs };
     for index in 0..naming.defs.len() {
@@ -215,8 +221,7 @@ fn named(shape: Shape, style: &Style, name_root: bool, owner: &str, root: &str) 
         naming.defs[index].ty = naming.inside(&ty, &hint);
         naming.defs[index].hint = hint;
     }
-    let inside = if name_root { root } else { owner };
-    let mut root_type = naming.inside(&shape.root, inside);
+    let mut root_type = naming.inside(&shape.root, owner);
     if name_root {
         root_type = naming.name(root_type, root);
     }
@@ -351,8 +356,7 @@ pub(super) fn digests(shape: &Shape) -> Vec<u64> {
         })
         .collect();
     let mut digests: Vec<u64> = own.iter().map(|(own, _)| *own).collect();
-    // Each round looks one definition further; no circle is longer than all of them.
-    for _ in 0..shape.defs.len() {
+    for _ in 0..MAX_LOOK {
         let further = |(own, names): &(u64, Vec<usize>)| {
             digest(&(own, names.iter().map(|index| digests[*index]).collect::<Vec<_>>()))
         };
