@@ -51,7 +51,9 @@ pub fn cargo_check(modules: Files) -> String {
     let folder = written(&all);
     let mut cargo = Command::new("cargo");
     // The crates beneath are compiled once for all tests.
-    cargo.args(["check", "--quiet", "--locked", "--offline"]).env("CARGO_TARGET_DIR", root.join("target/stubs"));
+    cargo
+        .args(["check", "--quiet", "--locked", "--offline"])
+        .env("CARGO_TARGET_DIR", root.join("target/stubs"));
     cargo.env_remove("RUSTFLAGS").env("CARGO_ENCODED_RUSTFLAGS", "-Dwarnings");
     let said = said(&mut cargo, folder.path());
     assert!(
@@ -84,7 +86,8 @@ fn written(files: Files) -> tempfile::TempDir {
 /// What a compiler says, with how it ended if that was not well.
 fn said(command: &mut Command, folder: &Path) -> String {
     let done = command.current_dir(folder).output().unwrap();
-    let mut said = String::from_utf8_lossy(&done.stdout).into_owned() + &String::from_utf8_lossy(&done.stderr);
+    let mut said =
+        String::from_utf8_lossy(&done.stdout).into_owned() + &String::from_utf8_lossy(&done.stderr);
     if !done.status.success() {
         said += &format!("({})", done.status);
     }

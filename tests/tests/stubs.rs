@@ -194,7 +194,8 @@ fn schemas_made_at_random_compile_strictly() {
             let name = dice.of(&NAMES);
             let name = if number % 2 == 0 { format!("{name}{number}") } else { (*name).to_owned() };
             let server = *dice.of(&["one", "two", "odd-server", "class", "then"]);
-            let mut tool = ToolDefinition::new(server, name, json!({"type": "object"})).with_description(*dice.of(&NAMES));
+            let mut tool = ToolDefinition::new(server, name, json!({"type": "object"}))
+                .with_description(*dice.of(&NAMES));
             tool.input_schema = dice.object(0);
             tool.output_schema = (dice.below(3) > 0).then(|| dice.schema(0));
             tool
@@ -203,8 +204,8 @@ fn schemas_made_at_random_compile_strictly() {
     // Two tools of one name on one server are one in a catalog.
     let mut seen = std::collections::HashSet::new();
     let tools: Vec<&ToolDefinition> = tools.iter().filter(|tool| seen.insert(tool.id())).collect();
-    let [ts, py, rust] =
-        [Target::TypeScript, Target::Python, Target::Rust].map(|target| declarations(tools.iter().copied(), target));
+    let [ts, py, rust] = [Target::TypeScript, Target::Python, Target::Rust]
+        .map(|target| declarations(tools.iter().copied(), target));
     if let Some(said) = check(tsc, &[("tools.d.ts", ts)]) {
         assert_eq!(said, "");
     }
@@ -215,8 +216,30 @@ fn schemas_made_at_random_compile_strictly() {
 }
 
 const NAMES: [&str; 24] = [
-    "a", "b", "list", "dict", "from", "self", "type", "class", "more", "arguments", "name", "x-y", "日本", "__init__",
-    "*/ \"\"\" \\", "constructor", "$x", "7", "Value", "int", "Any", "Literal", "String", "",
+    "a",
+    "b",
+    "list",
+    "dict",
+    "from",
+    "self",
+    "type",
+    "class",
+    "more",
+    "arguments",
+    "name",
+    "x-y",
+    "日本",
+    "__init__",
+    "*/ \"\"\" \\",
+    "constructor",
+    "$x",
+    "7",
+    "Value",
+    "int",
+    "Any",
+    "Literal",
+    "String",
+    "",
 ];
 
 /// Xorshift.
@@ -260,7 +283,9 @@ impl Dice {
             2 => json!({"enum": [self.of(&NAMES), self.of(&NAMES), "type", 1]}),
             3 => json!({"const": self.of(&NAMES)}),
             4 => json!({"enum": [self.of(&NAMES), self.of(&NAMES), self.of(&NAMES)]}),
-            5 => json!({"$ref": self.of(&["#", "#/$defs/a", "#/$defs/b", "#/$defs/c", "#/properties/a", "#/nowhere"])}),
+            5 => {
+                json!({"$ref": self.of(&["#", "#/$defs/a", "#/$defs/b", "#/$defs/c", "#/properties/a", "#/nowhere"])})
+            }
             6 => json!({"enum": [1.5, -2, true, null, [1]]}),
             7 => json!(self.below(2) == 0),
             8 => json!({"type": "array", "items": self.schema(depth + 1)}),
@@ -280,7 +305,8 @@ impl Dice {
 fn declared_names_reach_their_tools() {
     let mut postern = Postern::new();
     let log = postern.log("odd");
-    let names = ["get-env", "getEnv", "then", "import", "import_", "__init__", "list", "a.b", "constructor", "$x"];
+    let names =
+        ["get-env", "getEnv", "then", "import", "import_", "__init__", "list", "a.b", "constructor", "$x"];
     let tools: Vec<Value> = names
         .iter()
         .map(|name| json!({"name": name, "description": "Odd.", "properties": {}, "answers": [{"text": name}]}))
@@ -291,7 +317,11 @@ fn declared_names_reach_their_tools() {
     let types = types["types"].as_str().expect("text").to_owned();
     let mut script = String::from("const said = [];\n");
     for name in names {
-        let quoted = if types.contains(&format!("    \"{name}\"(")) { format!("[{name:?}]") } else { format!(".{name}") };
+        let quoted = if types.contains(&format!("    \"{name}\"(")) {
+            format!("[{name:?}]")
+        } else {
+            format!(".{name}")
+        };
         let call = if types.contains(&format!("callTool(name: \"odd-one/{name}\"")) {
             format!("callTool({:?}, {{}})", format!("odd-one/{name}"))
         } else {
@@ -324,7 +354,10 @@ fn the_command_says_what_it_is_asked() {
     assert!(warned.contains("silent"), "{warned}");
     // A server that is not asked for is not started.
     let (one, warned) = types(&["--lang", "py", "--tool", "s/one", "--bare"]);
-    assert!(one.contains("def one(self") && !one.contains("two") && !one.contains("class ToolError"), "{one}");
+    assert!(
+        one.contains("def one(self") && !one.contains("two") && !one.contains("class ToolError"),
+        "{one}"
+    );
     assert_eq!(warned, "");
     let (granted, _) = types(&["--lang", "rust", "--server", "s", "--granted"]);
     assert!(granted.contains("pub fn one(") && !granted.contains("pub fn two("), "{granted}");
