@@ -12,7 +12,7 @@ use super::{Server, Signature, text};
 /// A signature without comments that is longer stands in several lines.
 const WIDTH: usize = 100;
 /// Names that types are made of, and that no class of ours may hide.
-const WORDS: [&str; 13] = [
+const WORDS: [&str; 14] = [
     "Any",
     "Call",
     "Literal",
@@ -26,6 +26,7 @@ const WORDS: [&str; 13] = [
     "int",
     "list",
     "str",
+    "tuple",
 ];
 /// What else means something in the file.
 const TAKEN: [&str; 9] =
@@ -47,7 +48,7 @@ pub(super) fn declare(servers: &[Server]) -> String {
         .iter()
         .flat_map(|server| std::iter::once(server.name).chain(server.tools.iter().map(|tool| tool.name)));
     let mut file = File {
-        scope: Names::without(WORDS.into_iter().chain(TAKEN).chain(["tuple"]).chain(raw)),
+        scope: Names::without(WORDS.into_iter().chain(TAKEN).chain(raw)),
         types: String::new(),
         functions: Vec::new(),
         aliases: BTreeSet::new(),
@@ -302,7 +303,9 @@ impl Printer<'_> {
         };
         let more = matches!(record.extra, Extra::Open(_)).then_some("# and any other key\n");
         let mut out = String::new();
-        if record.fields.iter().all(|field| py_key(&field.name)) {
+        // In a class body a field hides the type of its name.
+        let hides = |name: &str| WORDS.contains(&name) || self.names.iter().any(|(known, _)| known == name);
+        if record.fields.iter().all(|field| py_key(&field.name) && !hides(&field.name)) {
             out += &format!("class {name}(TypedDict):\n");
             let doc = doc.map(|doc| docstring(&[doc.to_owned()], "    ")).unwrap_or_default();
             if doc.is_empty() && record.fields.is_empty() {
