@@ -97,7 +97,7 @@ tools: Tools
 
 @overload
 def call_tool(name: Literal["my-server/get-env"], /) -> Call[Any]:
-    """Ends */ here \"\"\" and \\ there.
+    """Ends */ here \"\"" and \\ there.
     @ts-expect-error
     # type: ignore
     ```
