@@ -42,11 +42,7 @@ declare const tools: {
         kind: "call";
         /** More than 0. */
         minutes: number;
-      } | {
-        kind: "visit";
-        /** At least 2 items. */
-        place?: [number, number];
-      };
+      } | { kind: "visit"; place?: [number, number] };
       customer_id?: number;
       /** Format: email. */
       email?: string;

@@ -51,7 +51,7 @@ class AddEventEventCall(TypedDict):
 
 class AddEventEventVisit(TypedDict):
     kind: Literal["visit"]
-    place: NotRequired[tuple[float, float]]  # At least 2 items.
+    place: NotRequired[tuple[float, float]]
 
 class Customer(TypedDict):
     """Who buys."""
@@ -66,16 +66,8 @@ class ListCustomersSort(TypedDict):
     descending: NotRequired[bool]
 
 class ListCustomersResult(TypedDict):
-    customers: list[ListCustomersCustomer]
+    customers: list[Customer]
     nextCursor: NotRequired[str | None]
-
-class ListCustomersCustomer(TypedDict):
-    """Who buys."""
-    id: int
-    name: str
-    status: Literal["active", "churned"]
-    parent: NotRequired[ListCustomersCustomer | None]
-    tags: NotRequired[list[str]]
 
 Condition: TypeAlias = Condition1 | Condition2
 
