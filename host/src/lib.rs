@@ -23,6 +23,7 @@ pub mod sandbox;
 pub mod scan;
 pub mod script;
 mod secret_file;
+pub mod stubs;
 mod tool_error;
 pub mod upstream;
 mod visible;

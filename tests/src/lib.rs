@@ -16,6 +16,7 @@
 #![allow(clippy::unwrap_used)] // a test that cannot set its scene has to stop
 
 mod binaries;
+pub mod compilers;
 mod png;
 mod postern;
 mod process;

@@ -118,6 +118,8 @@ pub(crate) fn test(cx: &Context) -> Result<()> {
         ("format", cargo(cx, "fmt --all --check")),
         ("clippy", cargo(cx, "clippy --locked --all-targets -- -D warnings")),
         ("clippy of xtask", cargo(cx, "clippy --locked -p xtask --all-targets -- -D warnings")),
+        // The tests check generated guests without a network.
+        ("crates of a guest", cargo(cx, "fetch --locked --manifest-path tests/guest/Cargo.toml")),
         ("tests", tests),
         ("tests of xtask", cargo(cx, "test --locked -p xtask")),
     ];

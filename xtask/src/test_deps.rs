@@ -1,5 +1,5 @@
-//! What only tests need: real MCP servers from npm and PyPI, every version and digest pinned in
-//! tests/npm/package-lock.json and tests/requirements.txt; and what only the AgentDojo benchmark needs, in a venv of
+//! What only tests need: real MCP servers from npm and PyPI and the checkers of types (tsc, mypy), every version and
+//! digest pinned in tests/npm/package-lock.json and tests/requirements.txt; and what only the AgentDojo benchmark needs, in a venv of
 //! its own.
 //!
 //! Each server is asked for its name once, when it was installed: a package that does not start is

@@ -16,6 +16,7 @@ mod record;
 mod run;
 mod show;
 mod tools;
+mod types;
 mod verify;
 
 use std::process::ExitCode;

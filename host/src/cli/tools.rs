@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::exit::Exit;
 use super::options::ConfigOptions;
-use super::show;
+use super::{show, types};
 use crate::gate::{definition, rank};
 use crate::pins::{Pin, Pins};
 use crate::upstream::{ToolDefinition, Upstreams};
@@ -41,6 +41,8 @@ enum Action {
         /// server/tool
         tool: String,
     },
+    /// The tools as declarations in a language, which a model can be given
+    Types(types::Options),
     /// The tools that are pinned as they were when first used
     Pins {
         /// Start the servers and say which tools are no longer as they were pinned
@@ -83,6 +85,7 @@ pub(super) async fn run(options: Options) -> Result<Exit> {
             Ok(Exit::Done)
         }
         Action::Show { tool } => show_one(&upstreams, tool).await,
+        Action::Types(types) => types::run(types, &upstreams, &grants, problems, options.json).await,
         Action::Pins { check } => show_pins(&upstreams, &pins, *check, options.json).await,
         Action::Accept { tool } => accept(&upstreams, &pins, tool, options.json).await,
     };
@@ -96,7 +99,7 @@ async fn show_one(upstreams: &Upstreams, tool: &str) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-async fn look_up(upstreams: &Upstreams, tool: &str) -> Result<Arc<ToolDefinition>> {
+pub(super) async fn look_up(upstreams: &Upstreams, tool: &str) -> Result<Arc<ToolDefinition>> {
     let (server, name) = tool
         .split_once('/')
         .ok_or_else(|| Error::Setting(format!("{tool:?} is no tool's name: write server/tool")))?;
