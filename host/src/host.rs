@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::approval::{Approver, Sealer};
 use crate::conclude::{self, Preparation};
 use crate::config::{Config, Profile, profiles};
-use crate::gate::{Gate, GateParts, Grants, Observer};
+use crate::gate::{Gate, GateParts, Grants, Observer, Tools};
 use crate::guard::{Guard, WorkerGuard};
 use crate::pins::Pins;
 use crate::policy::{Agent, Policy};
@@ -208,6 +208,24 @@ impl Host {
     /// The tools that runs without a profile may call.
     pub fn grants(&self) -> &Grants {
         &self.settings.plain.grants
+    }
+
+    /// The tools that runs under this profile may call, or without one, to be looked through.
+    ///
+    /// ```no_run
+    /// # async fn example(host: &postern::Host) -> postern::Result<()> {
+    /// for tool in host.tools(None)?.search("send mail", 5).await.tools {
+    ///     println!("{}: {}", tool.id(), tool.summary().description.unwrap_or_default());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// If there is no such profile.
+    pub fn tools(&self, profile: Option<&str>) -> Result<Tools> {
+        let profile = profile.or(self.settings.profile.as_deref());
+        Ok(Tools::new(self.upstreams.clone(), self.settings.conditions(profile)?.grants.clone()))
     }
 
     /// The policy of runs without a profile.

@@ -10,6 +10,7 @@ mod policy;
 mod prepare;
 mod print;
 mod profiles;
+mod prompt;
 mod record;
 mod run;
 mod show;
@@ -43,6 +44,8 @@ enum Subcommands {
     Profiles(profiles::Options),
     /// What tools the configured servers have.
     Tools(tools::Options),
+    /// Print the system prompt that teaches a model to write scripts for this host.
+    Prompt(prompt::Options),
     /// What earlier runs did.
     Record(record::Options),
     /// What runs proposed in /out: list it, look at it, copy it out.
@@ -86,6 +89,7 @@ impl Command {
             Subcommands::Policy(options) => options.json,
             Subcommands::Profiles(options) => options.json,
             Subcommands::Tools(options) => options.json,
+            Subcommands::Prompt(options) => options.json,
             Subcommands::Record(options) => options.json,
             Subcommands::Artifacts(options) => options.json,
             Subcommands::Doctor(options) => options.json,
@@ -100,6 +104,7 @@ impl Command {
             Subcommands::Policy(options) => policy::run(options).await,
             Subcommands::Profiles(options) => profiles::run(options),
             Subcommands::Tools(options) => tools::run(options).await,
+            Subcommands::Prompt(options) => prompt::run(options),
             Subcommands::Record(options) => record::run(options),
             Subcommands::Artifacts(options) => artifacts::run(options),
             Subcommands::Doctor(options) => doctor::run(options).await,

@@ -51,7 +51,9 @@ use crate::{ToolError, ToolErrorCode};
 use attempt::Attempt;
 use budget::Budget;
 use denials::Denials;
-pub(crate) use discover::{definition, rank};
+pub(crate) use denials::MOST as MOST_DENIALS;
+pub use discover::Tools;
+pub(crate) use discover::definition;
 pub use grant::{Grants, Pattern};
 use ledger::Traced;
 
