@@ -8,9 +8,7 @@ use serde_json::{Value, json};
 fn postern() -> Postern {
     let mut postern = Postern::new();
     let text = || json!({"type": "string", "description": "x".repeat(2_000)});
-    let tool = |name: &str, about: &str, argument: &str| {
-        json!({"name": name, "description": about, "properties": {argument: text()}, "answers": [{"json": {"done": name}}]})
-    };
+    let tool = |name: &str, about: &str, argument: &str| json!({"name": name, "description": about, "properties": {argument: text()}, "answers": [{"json": {"done": name}}]});
     let mail = json!({"tools": [
         tool("send_email", "Sends a message to people. It cannot be called back.", "recipients"),
         tool("list_drafts", "Lists what is not sent yet.", "folder"),
@@ -40,7 +38,10 @@ fn a_script_finds_what_is_granted_and_reads_types_on_demand() {
            codes: [await code(catalog.describe('mail/archiveThread')), await code(catalog.describe('office/nope'))] };",
     );
     let value = run.ok();
-    assert_eq!(value["found"][0], json!({"name": "mail/send_email", "description": "Sends a message to people."}));
+    assert_eq!(
+        value["found"][0],
+        json!({"name": "mail/send_email", "description": "Sends a message to people."})
+    );
     assert_eq!(names(&value["two"]).len(), 2, "{value:#}");
     let granted = ["mail/list_drafts", "mail/send_email", "office/book_room", "office/send_parcel"];
     assert_eq!(names(&value["all"]), granted);
@@ -98,5 +99,8 @@ fn the_command_line_finds_the_same() {
     assert!(described["inputSchema"]["properties"]["recipients"].is_object(), "{described:#}");
     // To whoever configures, what is not granted is listed too.
     let listed = postern.json(&["tools", "list", "archive"]);
-    assert_eq!((names(&listed["tools"]), &listed["tools"][0]["granted"]), (vec!["mail/archiveThread"], &json!(false)));
+    assert_eq!(
+        (names(&listed["tools"]), &listed["tools"][0]["granted"]),
+        (vec!["mail/archiveThread"], &json!(false))
+    );
 }

@@ -122,10 +122,16 @@ fn it_is_printed_as_text_and_as_a_document() {
         let text = postern.command(&["prompt", "--lang", flag, "--config", config]);
         assert_eq!(text.exit, exit::OK, "{text:#?}");
         assert_eq!(text.stdout.trim_end(), prompt(&postern, flag).trim_end());
-        assert!(text.stdout.contains(language.name()) && text.stdout.contains("crm, http, mail, web"), "{text:#?}");
+        assert!(
+            text.stdout.contains(language.name()) && text.stdout.contains("crm, http, mail, web"),
+            "{text:#?}"
+        );
         let used = globals(language).iter().filter(|global| !global.usage.is_empty());
         for global in used {
-            assert!(global.usage.starts_with(global.name) && text.stdout.contains(global.usage), "{global:?}");
+            assert!(
+                global.usage.starts_with(global.name) && text.stdout.contains(global.usage),
+                "{global:?}"
+            );
         }
     }
     let document: Value = postern.json(&["prompt", "--lang", "ts", "--profile", "typed"]);

@@ -157,7 +157,11 @@ mod tests {
         assert_eq!(some.describe("desk/archive").await.unwrap().name, "archive");
         let code = async |name: &str| some.describe(name).await.unwrap_err().code;
         assert_eq!(code("desk/list").await, ToolErrorCode::NotGranted);
-        assert_eq!(code("desk/lsit").await, ToolErrorCode::NotGranted, "what is not granted may not be told of");
+        assert_eq!(
+            code("desk/lsit").await,
+            ToolErrorCode::NotGranted,
+            "what is not granted may not be told of"
+        );
         assert_eq!(code("nowhere/list").await, ToolErrorCode::UnknownTool);
         assert_eq!(code("list").await, ToolErrorCode::UnknownTool);
     }

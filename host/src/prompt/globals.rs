@@ -26,26 +26,25 @@ const FOUND: &str = "what is granted, best first: `[{name, title?, description?}
 const DESCRIBED: &str = "`{name, description?, inputSchema, outputSchema?}`";
 
 static JAVASCRIPT: &[Global] = &[
-    global("tools", "tools.SERVER.TOOL({...})", "calls a tool; one object of arguments, gives a promise"),
+    global("tools", "tools.SERVER.TOOL({...})", "calls a tool with one object; gives a promise"),
     global("callTool", "callTool(\"server/tool\", {...})", "the same for any name"),
     global("catalog", "catalog.search(words, limit?)", FOUND),
     global("catalog", "catalog.describe(\"server/tool\")", DESCRIBED),
-    global("ToolError", "ToolError", "what a failed call throws"),
-    global("fs", "fs", "as node:fs/promises: readFile(path, \"utf8\"), writeFile, readdir, ..."),
+    global("fs", "fs", "as node:fs/promises: readFile, writeFile, readdir, ..."),
+    usual("ToolError"),
     usual("console"),
     usual("setTimeout"),
     usual("URL"),
     usual("TextDecoder"),
     usual("structuredClone"),
-    usual("atob"),
 ];
 
 static PYTHON: &[Global] = &[
-    global("tools", "tools.SERVER.TOOL(name=value)", "calls a tool, arguments by name; can be awaited"),
+    global("tools", "tools.SERVER.TOOL(name=value)", "calls a tool; can be awaited"),
     global("call_tool", "call_tool(\"server/tool\", {...})", "the same for any name"),
     global("catalog", "catalog.search(words, limit)", FOUND),
     global("catalog", "catalog.describe(\"server/tool\")", DESCRIBED),
-    global("ToolError", "ToolError", "what a failed call raises"),
+    usual("ToolError"),
 ];
 
 /// What scripts of this language find.

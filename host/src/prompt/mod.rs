@@ -1,7 +1,7 @@
 //! The system prompt that teaches a model to write scripts for this host. Nothing in it is told from
 //! memory: limits, grants and approvals are those of the configuration, error codes those of
-//! [`ToolErrorCode`], globals those of [`globals`], which a test asks the runners for; and every example
-//! in it is run by a test.
+//! [`ToolErrorCode`](crate::ToolErrorCode), globals those of [`globals()`], which a test asks the runners
+//! for; and every example in it is run by a test.
 //!
 //! What must never be here: texts of servers. A prompt is obeyed, and what a server says is not.
 
@@ -19,7 +19,7 @@ use crate::{Error, Result};
 
 /// The prompt for scripts in this language, as they would run under this configuration and profile.
 ///
-/// It stays under 900 tokens, whatever is configured: 2,880 bytes of UTF-8, at 3.2 bytes a token.
+/// It stays under 900 tokens, whatever is configured.
 ///
 /// # Errors
 /// If there is no such profile, it does not admit the language, or its limits or patterns mean nothing.
@@ -39,9 +39,7 @@ pub fn prompt(config: &Config, language: Language, profile: Option<&str>) -> Res
                 hint: Some("`postern profiles` shows what each admits".into()),
             });
         }
-        limits = profile
-            .limits(&limits)
-            .map_err(|e| Error::Setting(format!("profiles.{name}: {e}")))?;
+        limits = profile.limits(&limits).map_err(|e| Error::Setting(format!("profiles.{name}: {e}")))?;
         approvals = match (profile.approvals, approvals) {
             (Approvals::Ask, configured) => configured,
             (own, _) => own,
@@ -89,9 +87,18 @@ mod tests {
         Config::read(&path).unwrap()
     }
 
-    /// Prose and code take 3.5 to 4.5 bytes a token in the vocabularies of today's models.
+    /// More than the vocabularies of today's models need: every mark counts as a token, and so do six letters
+    /// of a word, each digit, and 3.2 bytes.
     fn tokens_at_most(text: &str) -> usize {
-        (text.len() as f64 / 3.2).ceil() as usize
+        let marks = text.chars().filter(|c| !c.is_alphanumeric() && !c.is_whitespace() && *c != '_').count();
+        let digits = text.chars().filter(char::is_ascii_digit).count();
+        let mut letters = 0;
+        for word in text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()) {
+            // camelCase is two words.
+            let capitals = word.chars().skip(1).filter(|c| c.is_uppercase()).count();
+            letters += word.chars().count().div_ceil(6).max(1 + capitals.min(2));
+        }
+        (marks + digits + letters).max((text.len() as f64 / 3.2).ceil() as usize)
     }
 
     #[test]
@@ -124,7 +131,9 @@ mod tests {
         );
         for language in BOTH {
             let text = prompt(&config, language, None).unwrap();
-            for part in ["45s", "77 calls", "crm, mail", "/input", "`approval-required`"] {
+            for part in
+                ["45s", "77 calls", "crm, mail", "/input: files", "approval-required: needs a person; nobody"]
+            {
                 assert!(text.contains(part), "{part}:\n{text}");
             }
             assert!(!text.contains("off"), "nothing of it is granted:\n{text}");
@@ -145,9 +154,10 @@ mod tests {
         for language in BOTH {
             let text = prompt(&Config::default(), language, None).unwrap();
             for code in ToolErrorCode::ALL {
-                assert!(text.contains(&format!("`{code}`")), "{code}:\n{text}");
+                assert!(text.contains(&format!("\n{code}: ")), "{code}:\n{text}");
             }
-            let names = globals(language).iter().map(|global| global.name).chain(absent(language).iter().copied());
+            let names =
+                globals(language).iter().map(|global| global.name).chain(absent(language).iter().copied());
             for name in names {
                 assert!(text.contains(name), "{name}:\n{text}");
             }

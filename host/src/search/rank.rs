@@ -130,9 +130,7 @@ fn like(segment: &Segment, word: &str, stem: &str) -> HashMap<u32, f32> {
         stems.extend(segment.beginning(word).map(|number| (number, LONGER)));
     }
     if word.chars().count() >= SHORTEST_MISSPELT {
-        let in_front = |known: &str| {
-            known.strip_suffix(word).is_some_and(|front| front.chars().count() == 1)
-        };
+        let in_front = |known: &str| known.strip_suffix(word).is_some_and(|front| front.chars().count() == 1);
         let longer = segment.words().iter().filter(|(known, _)| in_front(known));
         stems.extend(longer.map(|(_, number)| (*number, LONGER)));
     }

@@ -117,7 +117,11 @@ fn hostile_texts_cost_little_and_change_nothing() {
     let segment = Segment::new(tools);
     let parts = [Part { segment: &segment, seen: vec![true; CRM.len() + 1] }];
     let hits = search(&parts, "invoice").unwrap_or_default();
-    assert_eq!(hits.last(), Some(&(0, CRM.len())), "saying a word often does not make a tool the best: {hits:?}");
+    assert_eq!(
+        hits.last(),
+        Some(&(0, CRM.len())),
+        "saying a word often does not make a tool the best: {hits:?}"
+    );
     let query = "quarterly weather report ".repeat(10_000);
     assert!(search(&parts, &query).is_some());
 }

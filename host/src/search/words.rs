@@ -105,8 +105,7 @@ pub(super) fn one_apart(a: &str, b: &str) -> bool {
         return false;
     }
     let same = |(x, y): &(char, char)| x == y;
-    let start: usize =
-        a.chars().zip(b.chars()).take_while(same).map(|(letter, _)| letter.len_utf8()).sum();
+    let start: usize = a.chars().zip(b.chars()).take_while(same).map(|(letter, _)| letter.len_utf8()).sum();
     let (a, b) = (&a[start..], &b[start..]);
     let end: usize =
         a.chars().rev().zip(b.chars().rev()).take_while(same).map(|(letter, _)| letter.len_utf8()).sum();
@@ -147,7 +146,9 @@ mod tests {
 
     #[test]
     fn grammar_is_taken_away() {
-        for (a, b) in [("mails", "mail"), ("sending", "send"), ("invoices", "invoice"), ("deletion", "delete")] {
+        for (a, b) in
+            [("mails", "mail"), ("sending", "send"), ("invoices", "invoice"), ("deletion", "delete")]
+        {
             assert_eq!(stem(a), stem(b));
         }
         assert_ne!(stem("mail"), stem("email"));
@@ -169,7 +170,8 @@ mod tests {
             let apart = !(a == "größe"); // ß against ss is two changes
             assert_eq!((one_apart(a, b), one_apart(b, a)), (apart, apart), "{a} {b}");
         }
-        for (a, b) in [("mail", "maple"), ("abcd", "badc"), ("read", "written"), ("aa", "aaaa"), ("ab", "cd")] {
+        for (a, b) in [("mail", "maple"), ("abcd", "badc"), ("read", "written"), ("aa", "aaaa"), ("ab", "cd")]
+        {
             assert!(!one_apart(a, b) && !one_apart(b, a), "{a} {b}");
         }
     }

@@ -159,7 +159,8 @@ fn first_sentence(text: &str) -> String {
     let paragraph = text.split("\n\n").next().unwrap_or(text);
     let end = paragraph.char_indices().find_map(|(at, c)| {
         let (before, after) = (&paragraph[..at], &paragraph[at + c.len_utf8()..]);
-        let ends = matches!(c, '。' | '！' | '？') || matches!(c, '.' | '!' | '?') && ends_here(before, after);
+        let ends =
+            matches!(c, '。' | '！' | '？') || matches!(c, '.' | '!' | '?') && ends_here(before, after);
         ends.then(|| paragraph.len() - after.trim_start_matches(CLOSING).len())
     });
     cut(&paragraph[..end.unwrap_or(paragraph.len())], LONGEST_SENTENCE)
@@ -220,7 +221,8 @@ mod tests {
     #[test]
     fn a_summary_holds_nothing_bigger() {
         let schema = json!({"type": "object", "properties": {"to": {"description": "x".repeat(9000)}}});
-        let tool = ToolDefinition::new("mail", "send", schema).with_description("Sends. And more.".repeat(500));
+        let tool =
+            ToolDefinition::new("mail", "send", schema).with_description("Sends. And more.".repeat(500));
         let summary = serde_json::to_value(tool.summary()).unwrap();
         assert_eq!(summary, json!({"name": "mail/send", "description": "Sends."}));
     }
@@ -242,7 +244,10 @@ mod tests {
         for _ in 0..100 {
             deep = json!({"items": deep});
         }
-        let (mut found, wide) = (Vec::new(), json!({"properties": (0..9_000).map(|n| (format!("a{n}"), json!({}))).collect::<serde_json::Map<_, _>>()}));
+        let (mut found, wide) = (
+            Vec::new(),
+            json!({"properties": (0..9_000).map(|n| (format!("a{n}"), json!({}))).collect::<serde_json::Map<_, _>>()}),
+        );
         names(&deep, DEPTH, &mut found);
         assert!(found.is_empty());
         names(&wide, DEPTH, &mut found);

@@ -28,7 +28,11 @@ async fn a_tool_is_found_among_five_thousand() {
         ("lsit calender events", "calendar/listEvent"),
     ] {
         let found = names(&tools, query, 3).await;
-        assert_eq!(found[0].to_lowercase().replace('_', ""), first.to_lowercase().replace('_', ""), "{query}: {found:?}");
+        assert_eq!(
+            found[0].to_lowercase().replace('_', ""),
+            first.to_lowercase().replace('_', ""),
+            "{query}: {found:?}"
+        );
     }
 }
 
@@ -78,7 +82,10 @@ async fn a_server_that_does_not_answer_is_a_problem_and_no_more() {
     let gone = postern::upstream::ServerConfig::stdio("/nowhere/at/all", args);
     let upstreams = postern::upstream::Upstreams::builder()
         .with_server("gone", gone)
-        .with_server("raw", postern::upstream::ServerConfig::stdio(super::python(), [script.to_str().unwrap(), "pages"]))
+        .with_server(
+            "raw",
+            postern::upstream::ServerConfig::stdio(super::python(), [script.to_str().unwrap(), "pages"]),
+        )
         .build();
     let found = tools(&upstreams).search("", 100).await;
     assert_eq!(found.problems.iter().map(|problem| problem.server.as_str()).collect::<Vec<_>>(), ["gone"]);
