@@ -14,7 +14,7 @@ use crate::approval::{Approver, Sealer};
 use crate::conclude::{self, Preparation};
 use crate::config::{Config, Profile, WhenUnavailable, inputs, profiles};
 use crate::constraints::Constraints;
-use crate::gate::{Gate, GateParts, Grants, Observer, Results};
+use crate::gate::{Gate, GateParts, Grants, Observer, Results, Tools};
 use crate::guard::{Guard, WorkerGuard};
 use crate::ledger::{InputLabels, InputRules};
 use crate::pins::Pins;
@@ -236,6 +236,24 @@ impl Host {
     /// The tools that runs without a profile may call.
     pub fn grants(&self) -> &Grants {
         &self.settings.plain.grants
+    }
+
+    /// The tools that runs under this profile may call, or without one, to be looked through.
+    ///
+    /// ```no_run
+    /// # async fn example(host: &postern::Host) -> postern::Result<()> {
+    /// for tool in host.tools(None)?.search("send mail", 5).await.tools {
+    ///     println!("{}: {}", tool.id(), tool.summary().description.unwrap_or_default());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// If there is no such profile.
+    pub fn tools(&self, profile: Option<&str>) -> Result<Tools> {
+        let profile = profile.or(self.settings.profile.as_deref());
+        Ok(Tools::new(self.upstreams.clone(), self.settings.conditions(profile)?.grants.clone()))
     }
 
     /// The policy of runs without a profile.

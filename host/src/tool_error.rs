@@ -50,6 +50,22 @@ pub enum ToolErrorCode {
 }
 
 impl ToolErrorCode {
+    /// All of them, in the order of the contract.
+    pub const ALL: [Self; 12] = [
+        Self::InvalidArguments,
+        Self::UnknownTool,
+        Self::NotGranted,
+        Self::Blocked,
+        Self::ApprovalDenied,
+        Self::ApprovalRequired,
+        Self::ApprovalExpired,
+        Self::CallLimit,
+        Self::Timeout,
+        Self::Upstream,
+        Self::GuardUnavailable,
+        Self::Cancelled,
+    ];
+
     /// The code as scripts, records and `--json` write it.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -93,5 +109,22 @@ impl ToolError {
     pub fn retryable(mut self) -> Self {
         self.retryable = true;
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    /// `wit/sandbox.wit` is what guests are made from; a code that only one side knows would be lost.
+    #[test]
+    fn the_codes_are_those_of_the_contract() {
+        let contract = include_str!("../../wit/sandbox.wit");
+        let (_, from) = contract.split_once("enum error-code {").unwrap();
+        let (codes, _) = from.split_once('}').unwrap();
+        let lines = codes.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"));
+        let listed: Vec<&str> = lines.map(|line| line.trim_end_matches(',')).collect();
+        assert_eq!(listed, ToolErrorCode::ALL.map(ToolErrorCode::as_str));
     }
 }

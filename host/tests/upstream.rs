@@ -5,10 +5,14 @@
 //! from npm out. A test says on stderr when it is left out.
 #![allow(clippy::unwrap_used)]
 
+#[path = "upstream/discovery.rs"]
+mod discovery;
 #[path = "upstream/http.rs"]
 mod http;
 #[path = "upstream/listing.rs"]
 mod listing;
+#[path = "fixtures/many_tools.rs"]
+mod many_tools;
 #[path = "upstream/official.rs"]
 mod official;
 #[path = "upstream/stdio.rs"]

@@ -12,6 +12,7 @@ mod policy;
 mod prepare;
 mod print;
 mod profiles;
+mod prompt;
 mod record;
 mod run;
 mod show;
@@ -46,6 +47,8 @@ enum Subcommands {
     Profiles(profiles::Options),
     /// What tools the configured servers have.
     Tools(tools::Options),
+    /// Print the system prompt that teaches a model to write scripts for this host.
+    Prompt(prompt::Options),
     /// What earlier runs did.
     Record(record::Options),
     /// Calls that wait for a person: list them, look at one, approve it, deny it.
@@ -91,6 +94,7 @@ impl Command {
             Subcommands::Policy(options) => options.json,
             Subcommands::Profiles(options) => options.json,
             Subcommands::Tools(options) => options.json,
+            Subcommands::Prompt(options) => options.json,
             Subcommands::Record(options) => options.json,
             Subcommands::Approvals(options) => options.json,
             Subcommands::Artifacts(options) => options.json,
@@ -106,6 +110,7 @@ impl Command {
             Subcommands::Policy(options) => policy::run(options).await,
             Subcommands::Profiles(options) => profiles::run(options),
             Subcommands::Tools(options) => tools::run(options).await,
+            Subcommands::Prompt(options) => prompt::run(options),
             Subcommands::Record(options) => record::run(options),
             Subcommands::Approvals(options) => approvals::run(options),
             Subcommands::Artifacts(options) => artifacts::run(options),

@@ -7,14 +7,15 @@ use std::sync::Arc;
 use super::print::{eprintln, println};
 use clap::{Args, Subcommand};
 use owo_colors::OwoColorize;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::exit::Exit;
 use super::options::ConfigOptions;
 use super::{show, types};
-use crate::gate::{definition, rank};
+use crate::gate::{Tools, definition};
 use crate::pins::{Pin, Pins};
-use crate::upstream::{ToolDefinition, Upstreams};
+use crate::upstream::{Problem, ToolDefinition, ToolSummary, Upstreams};
 use crate::visible::visible;
 use crate::{Error, Result};
 
@@ -31,12 +32,24 @@ pub(super) struct Options {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// All tools, or those that match
+    /// All tools, granted or not; or those that match, best first
     List {
-        /// Words that must be in name, title or description
+        /// Words to be found in name, title, description or the names of arguments
         query: Vec<String>,
     },
+    /// The granted tools that match, best first, as a script's catalog.search gives them
+    Search {
+        /// What the tool should do, in a few words; none: all tools by name
+        query: Vec<String>,
+        /// Tools that are shown at most
+        #[arg(long, value_name = "N", default_value_t = 20)]
+        limit: usize,
+        /// As a run under this profile sees them
+        #[arg(long, value_name = "NAME")]
+        profile: Option<String>,
+    },
     /// One tool, whole
+    #[command(visible_alias = "describe")]
     Show {
         /// server/tool
         tool: String,
@@ -59,29 +72,38 @@ enum Action {
 pub(super) async fn run(options: Options) -> Result<Exit> {
     let config = options.config.read()?;
     let pins = Pins::default_path(options.config.config.as_deref());
-    let grants = config.grants()?;
+    let profile = match &options.action {
+        Action::Search { profile, .. } => profile.as_deref(),
+        _ => None,
+    };
+    let grants = config.grants_under(profile)?;
     let mut problems = config.problems;
     let upstreams = Upstreams::new(config.servers);
     let ended = match &options.action {
         Action::List { query } => {
-            let catalog = upstreams.catalog().await;
-            problems.extend(catalog.problems.iter().cloned());
-            let tools = rank(catalog.tools.iter().map(|tool| &**tool), &query.join(" "));
+            let found = upstreams.search(&query.join(" "), |_| true, |_| true).await;
+            problems.extend(found.problems);
+            let tools = found.tools;
             let granted = |tool: &ToolDefinition| grants.allow(&tool.server, &tool.name);
             if options.json {
                 let tools: Vec<Value> = tools.iter().map(|tool| listed(tool, granted(tool))).collect();
-                let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
-                show::print_json(&json!({"tools": tools, "problems": problems}));
+                print_document(&tools, &problems);
             } else {
                 let mut table = show::table(&["tool", "granted", "what it does"]);
-                for tool in tools {
-                    let about = tool.title.as_deref().or(tool.description.as_deref()).unwrap_or_default();
+                for tool in &tools {
+                    let about = tool.title().or(tool.description.as_deref()).unwrap_or_default();
                     let granted = if granted(tool) { "yes" } else { "no" };
                     table.add_row([tool.id(), granted.to_owned(), show::one_line(about)]);
                 }
                 println!("{table}");
-                problems.iter().for_each(|problem| eprintln!("{} {problem}", "warning:".yellow().bold()));
+                warn(&problems);
             }
+            Ok(Exit::Done)
+        }
+        Action::Search { query, limit, .. } => {
+            let found = Tools::new(upstreams.clone(), grants).search(&query.join(" "), *limit).await;
+            problems.extend(found.problems);
+            show_found(&found.tools, &problems, options.json);
             Ok(Exit::Done)
         }
         Action::Show { tool } => show_one(&upstreams, tool).await,
@@ -91,6 +113,32 @@ pub(super) async fn run(options: Options) -> Result<Exit> {
     };
     upstreams.close().await;
     ended
+}
+
+fn show_found(tools: &[Arc<ToolDefinition>], problems: &[Problem], json: bool) {
+    let found: Vec<ToolSummary> = tools.iter().map(|tool| tool.summary()).collect();
+    if json {
+        return print_document(&found, problems);
+    }
+    warn(problems);
+    if found.is_empty() {
+        return eprintln!("nothing that is granted matches; `postern tools list` shows what there is");
+    }
+    let mut table = show::table(&["tool", "what it does"]);
+    for tool in found {
+        let about = tool.description.or(tool.title).unwrap_or_default();
+        table.add_row([show::one_line(&tool.name), show::one_line(&about)]);
+    }
+    println!("{table}");
+}
+
+fn print_document(tools: &[impl Serialize], problems: &[Problem]) {
+    let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    show::print_json(&json!({"tools": tools, "problems": problems}));
+}
+
+fn warn(problems: &[Problem]) {
+    problems.iter().for_each(|problem| eprintln!("{} {problem}", "warning:".yellow().bold()));
 }
 
 async fn show_one(upstreams: &Upstreams, tool: &str) -> Result<Exit> {
@@ -112,7 +160,7 @@ async fn show_pins(upstreams: &Upstreams, path: &Path, check: bool, json: bool) 
     let mut today: BTreeMap<String, Pin> = BTreeMap::new();
     if check {
         let catalog = upstreams.catalog().await;
-        catalog.problems.iter().for_each(|problem| eprintln!("{} {problem}", "warning:".yellow().bold()));
+        warn(&catalog.problems);
         today.extend(catalog.tools.iter().map(|tool| (tool.id(), pins.state(tool))));
     }
     let state = |tool: &str| match today.get(tool) {

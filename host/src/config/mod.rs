@@ -269,6 +269,19 @@ impl Config {
         self.servers.iter().flat_map(of_server).collect::<Result<_>>().map(Grants::new)
     }
 
+    /// The same under a profile, which can only take away.
+    ///
+    /// # Errors
+    /// If a pattern is none, or there is no such profile.
+    pub fn grants_under(&self, profile: Option<&str>) -> Result<Grants> {
+        let grants = self.grants()?;
+        let Some(name) = profile else { return Ok(grants) };
+        Ok(match self.profile(name)?.patterns()? {
+            Some(patterns) => grants.within(patterns),
+            None => grants,
+        })
+    }
+
     /// How the guard worker is started.
     pub fn worker_options(&self) -> WorkerOptions {
         WorkerOptions {

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{ToolError, ToolErrorCode};
 
 /// Denials of one tool that a script may see. The next try ends the run.
-const MOST: u32 = 3;
+pub(crate) const MOST: u32 = 3;
 
 /// What was refused so far.
 #[derive(Debug)]

@@ -23,7 +23,7 @@ const DEFAULT: &str = "__postern_default";
 /// What a script's function is given, if it wants something.
 const EVERYTHING: &str = "{tools, callTool, catalog, fs, console}";
 /// The names by which a function can ask for one thing alone.
-const ONE_BY_ONE: [&str; 5] = ["tools", "callTool", "catalog", "fs", "console"];
+pub(crate) const ONE_BY_ONE: [&str; 5] = ["tools", "callTool", "catalog", "fs", "console"];
 /// What the function is called that a script of functions runs.
 const MAIN: [&str; 4] = ["main", "run", "default", "execute"];
 

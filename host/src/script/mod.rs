@@ -25,6 +25,9 @@ mod properties;
 #[cfg(test)]
 mod tests;
 
+/// What a script's function may ask for by name.
+#[cfg(test)]
+pub(crate) use dialect::ONE_BY_ONE as HANDED;
 pub use lines::LineMap;
 
 use parse::Syntax;

@@ -11,6 +11,7 @@
 //! client, connection            the protocol on one live connection
 //! server                        connecting when needed, again after a death; one call
 //! tool, schema                  what a server says about its tools, made safe to use
+//! find                          looking for tools by what they are called and said to do
 //! result                        what a call gives
 //! links                         a server that wants a person to open a link
 //! local                         tools in this process
@@ -45,6 +46,7 @@ mod config;
 mod config_file;
 mod connection;
 mod expand;
+mod find;
 mod frames;
 mod http;
 mod links;
@@ -69,6 +71,7 @@ pub use config::{
     DEFAULT_CALL_TIMEOUT, DEFAULT_CONNECT_TIMEOUT, Era, MAX_CALL_TIMEOUT, ServerConfig, Transport,
 };
 pub use config_file::{McpConfig, read_mcp_config};
+pub use find::{Found, ToolSummary};
 pub use links::{LinksOpened, LinksWanted};
 pub use local::LocalServer;
 pub use result::{Blob, ToolResult};
@@ -357,7 +360,14 @@ impl Upstreams {
 
     /// The same of the servers that `wanted` names; the others are not contacted.
     pub async fn catalog_of(&self, wanted: impl Fn(&str) -> bool) -> Catalog {
-        let mut catalog = Catalog::default();
+        let (sets, problems) = self.sets_of(wanted).await;
+        Catalog { tools: sets.iter().flat_map(|set| set.tools.values().cloned()).collect(), problems }
+    }
+
+    /// The tools of each server that is wanted, turned on and answers, in the order of their names; and what
+    /// is wrong with them and the others.
+    async fn sets_of(&self, wanted: impl Fn(&str) -> bool) -> (Vec<Arc<ToolSet>>, Vec<Problem>) {
+        let (mut sets, mut problems) = (Vec::new(), Vec::new());
         let all = self
             .inner
             .entries
@@ -368,19 +378,15 @@ impl Upstreams {
             match answer {
                 Ok(None) => {}
                 Ok(Some(set)) => {
-                    catalog.tools.extend(set.tools.values().cloned());
-                    catalog.problems.extend(set.problems.iter().cloned());
+                    problems.extend(set.problems.iter().cloned());
+                    sets.push(set);
                 }
                 Err(error) => {
-                    catalog.problems.push(Problem {
-                        server: name.clone(),
-                        tool: None,
-                        message: error.message,
-                    });
+                    problems.push(Problem { server: name.clone(), tool: None, message: error.message });
                 }
             }
         }
-        catalog
+        (sets, problems)
     }
 
     /// What every server is like, each connected at the same time unless disabled.

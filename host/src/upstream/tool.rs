@@ -2,13 +2,14 @@
 //! bad one costs itself only.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use super::Problem;
+use super::find::Index;
 use super::schema::{self, Checked};
 use super::text::{bounded, strip_controls};
 use crate::canonical::canonical;
@@ -113,6 +114,11 @@ impl ToolDefinition {
     /// `server/tool`, the name that policies, checks and scripts use.
     pub fn id(&self) -> String {
         format!("{}/{}", self.server, self.name)
+    }
+
+    /// The name for people, wherever the server has put it.
+    pub fn title(&self) -> Option<&str> {
+        self.title.as_deref().or(self.annotations.title.as_deref())
     }
 
     /// SHA-256, in hex, over name, description, both schemas as the server sent them, and the hints.
@@ -225,6 +231,8 @@ pub(super) struct ToolSet {
     /// Names the server gave to two different tools: neither is used.
     pub(super) ambiguous: Vec<String>,
     pub(super) problems: Vec<Problem>,
+    /// Made when first searched. A new listing is a new set, so it never tells of tools that are gone.
+    pub(super) index: OnceLock<Index>,
 }
 
 /// Gathers a listing page by page.

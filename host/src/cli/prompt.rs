@@ -1,0 +1,53 @@
+//! `postern prompt`: the text that teaches a model to write scripts for this host.
+
+use clap::{Args, ValueEnum};
+use serde_json::json;
+
+use super::exit::Exit;
+use super::options::ConfigOptions;
+use super::print::println;
+use super::show;
+use crate::Result;
+use crate::prompt::prompt;
+use crate::script::Language;
+
+#[derive(Debug, Args)]
+pub(super) struct Options {
+    /// What the model is to write
+    #[arg(long, value_name = "LANGUAGE", default_value = "js")]
+    lang: Written,
+    /// The profile that the scripts will run under
+    #[arg(long, value_name = "NAME")]
+    profile: Option<String>,
+    /// Print one JSON document, and nothing else, on standard output
+    #[arg(long)]
+    pub(super) json: bool,
+    #[command(flatten)]
+    config: ConfigOptions,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Written {
+    /// JavaScript
+    Js,
+    /// TypeScript
+    Ts,
+    /// Python
+    Py,
+}
+
+pub(super) fn run(options: Options) -> Result<Exit> {
+    let config = options.config.read()?;
+    let language = match options.lang {
+        Written::Js => Language::JavaScript,
+        Written::Ts => Language::TypeScript,
+        Written::Py => Language::Python,
+    };
+    let text = prompt(&config, language, options.profile.as_deref())?;
+    if options.json {
+        show::print_json(&json!({"language": language.name(), "profile": options.profile, "prompt": text}));
+    } else {
+        println!("{}", text.trim_end());
+    }
+    Ok(Exit::Done)
+}
