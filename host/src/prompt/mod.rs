@@ -11,7 +11,7 @@ mod text;
 pub use globals::{Global, absent, globals};
 
 use crate::approval::ApprovalMode;
-use crate::config::{Approvals, Config};
+use crate::config::Config;
 use crate::gate::Grants;
 use crate::sandbox::Limits;
 use crate::script::Language;
@@ -25,10 +25,7 @@ use crate::{Error, Result};
 /// If there is no such profile, it does not admit the language, or its limits or patterns mean nothing.
 pub fn prompt(config: &Config, language: Language, profile: Option<&str>) -> Result<String> {
     let mut limits = config.limits.clone();
-    let mut approvals = match config.approval.mode {
-        ApprovalMode::Ask => Approvals::Ask,
-        ApprovalMode::Never => Approvals::Never,
-    };
+    let mut approvals = config.approvals.mode;
     let (mut inputs, mut packages) = (true, Vec::new());
     if let Some(name) = profile {
         let profile = config.profile(name)?;
@@ -40,10 +37,7 @@ pub fn prompt(config: &Config, language: Language, profile: Option<&str>) -> Res
             });
         }
         limits = profile.limits(&limits).map_err(|e| Error::Setting(format!("profiles.{name}: {e}")))?;
-        approvals = match (profile.approvals, approvals) {
-            (Approvals::Ask, configured) => configured,
-            (own, _) => own,
-        };
+        approvals = approvals.narrowed(profile.approvals);
         inputs = profile.mounts.as_ref().is_none_or(|mounts| !mounts.is_empty());
         packages.clone_from(&profile.packages);
     }
@@ -57,7 +51,7 @@ struct Facts<'a> {
     language: Language,
     limits: Limits,
     /// What becomes of calls that a person would have to approve.
-    approvals: Approvals,
+    approvals: ApprovalMode,
     /// Whether the user can hand files to the script.
     inputs: bool,
     /// Of which something is granted.
@@ -125,7 +119,7 @@ mod tests {
         let config = config(
             "[servers.crm]\ncommand = \"x\"\ngrant = [\"list_*\"]\n[servers.mail]\ncommand = \"x\"\ngrant = [\"*\"]\n\
              [servers.off]\ncommand = \"x\"\n[limits]\nwall_time = \"45s\"\nmax_calls = 77\n\
-             [approval]\nmode = \"never\"\n\
+             [approvals]\nmode = \"never\"\n\
              [profiles.quiet]\ntools = [\"mail/*\"]\nmounts = []\napprovals = \"deny\"\npackages = [\"tabulate\"]\n\
              [profiles.quiet.limits]\nmax_calls = 5\n[profiles.typed]\nlanguages = [\"ts\"]\n",
         );

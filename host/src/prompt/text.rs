@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::{Facts, absent, globals};
 use crate::ToolErrorCode;
-use crate::config::Approvals;
+use crate::approval::ApprovalMode;
 use crate::config::units::{show_bytes, show_duration};
 use crate::gate::MOST_DENIALS;
 use crate::script::{Language, MODULES};
@@ -166,15 +166,15 @@ fn rules(facts: &Facts<'_>) -> Vec<String> {
 }
 
 /// What to do about a failed call.
-fn advice(code: ToolErrorCode, approvals: Approvals) -> &'static str {
+fn advice(code: ToolErrorCode, approvals: ApprovalMode) -> &'static str {
     match (code, approvals) {
         (ToolErrorCode::InvalidArguments, _) => "see details.faults; describe the tool",
         (ToolErrorCode::UnknownTool, _) => "search for its name",
         (ToolErrorCode::NotGranted, _) => "not for this run",
         (ToolErrorCode::Blocked, _) => "a rule or the guard refused it",
-        (ToolErrorCode::ApprovalDenied, Approvals::Deny) => "needs approval; refused here",
+        (ToolErrorCode::ApprovalDenied, ApprovalMode::Deny) => "needs approval; refused here",
         (ToolErrorCode::ApprovalDenied, _) => "a person said no",
-        (ToolErrorCode::ApprovalRequired, Approvals::Never) => "needs a person; nobody is asked here",
+        (ToolErrorCode::ApprovalRequired, ApprovalMode::Never) => "needs a person; nobody is asked here",
         (ToolErrorCode::ApprovalRequired, _) => "needs a person who cannot be asked",
         (ToolErrorCode::ApprovalExpired, _) => "nobody decided in time",
         (ToolErrorCode::CallLimit, _) => "too many calls",
