@@ -116,7 +116,9 @@ struct Printer<'a> {
 impl Printer<'_> {
     fn definition(&self, name: &str, ty: &Type) -> String {
         match ty {
-            Type::Record(record) => format!("  interface {name} {}\n", self.block(record, 1)),
+            Type::Record(record) => {
+                format!("  interface {name} {}\n", block(record, &self.fields(record, 2), 1))
+            }
             ty => format!("  type {name} = {};\n", self.ty(ty, 1)),
         }
     }
@@ -164,7 +166,8 @@ impl Printer<'_> {
     }
 
     fn record(&self, record: &Record, level: usize) -> String {
-        let fields = self.fields(record, level);
+        // Made once: what fits in one line is the same at any level.
+        let fields = self.fields(record, level + 1);
         let line = fields.join("; ");
         let plain = record.fields.iter().all(|field| field.doc.is_none());
         if fields.is_empty() {
@@ -172,18 +175,8 @@ impl Printer<'_> {
         } else if plain && line.len() <= WIDTH && !line.contains('\n') {
             format!("{{ {line} }}")
         } else {
-            self.block(record, level)
+            block(record, &fields, level)
         }
-    }
-
-    fn block(&self, record: &Record, level: usize) -> String {
-        let mut out = String::from("{\n");
-        let docs = record.fields.iter().map(|field| field.doc.as_slice()).chain([&[][..]]);
-        for (field, doc) in self.fields(record, level + 1).iter().zip(docs) {
-            out += &comment(doc, level + 1);
-            out += &format!("{}{field};\n", indent(level + 1));
-        }
-        out + &indent(level) + "}"
     }
 
     fn fields(&self, record: &Record, level: usize) -> Vec<String> {
@@ -195,6 +188,17 @@ impl Printer<'_> {
         let more = matches!(record.extra, Extra::Open(_)).then(|| "[name: string]: unknown".to_owned());
         fields.chain(more).collect()
     }
+}
+
+/// An object in several lines, with the comments on its fields.
+fn block(record: &Record, fields: &[String], level: usize) -> String {
+    let mut out = String::from("{\n");
+    let docs = record.fields.iter().map(|field| field.doc.as_slice()).chain([&[][..]]);
+    for (field, doc) in fields.iter().zip(docs) {
+        out += &comment(doc, level + 1);
+        out += &format!("{}{field};\n", indent(level + 1));
+    }
+    out + &indent(level) + "}"
 }
 
 fn indent(level: usize) -> String {
