@@ -299,6 +299,7 @@ mod tests {
             allow_tools: Vec::new(),
             inputs: Vec::new(),
             limits: Limits::default(),
+            seed: None,
             key_sha256: String::new(),
         }
     }

@@ -32,11 +32,10 @@ fn found_among(query: &str, seen: impl Fn(&str) -> bool) -> Vec<&'static str> {
     let catalog = [("crm", CRM), ("mail", MAIL)];
     let segments: Vec<Segment> =
         catalog.iter().map(|(server, tools)| Segment::new(subjects(server, tools))).collect();
-    let part = |(segment, (_, tools)): (_, &(&str, &[(&str, &str, &str)]))| Part {
-        segment,
-        seen: tools.iter().map(|tool| seen(tool.0)).collect(),
-    };
-    let parts: Vec<Part<'_>> = segments.iter().zip(&catalog).map(part).collect();
+    let among = segments.iter().zip(&catalog);
+    let parts: Vec<Part<'_>> = among
+        .map(|(segment, (_, tools))| Part { segment, seen: tools.iter().map(|tool| seen(tool.0)).collect() })
+        .collect();
     let hits = search(&parts, query).unwrap_or_default();
     hits.into_iter().map(|(part, number)| catalog[part].1[number].0).collect()
 }

@@ -329,6 +329,9 @@ fn scalar(literals: &[Literal]) -> &'static str {
     }
 }
 
+/// From a variant's name to the word that stands for it.
+type Spelling = fn(&str) -> String;
+
 /// An enum of words.
 fn words(name: &str, literals: &[Literal]) -> String {
     let mut names = Names::default();
@@ -339,7 +342,7 @@ fn words(name: &str, literals: &[Literal]) -> String {
             _ => None,
         })
         .collect();
-    let rules: [(&str, fn(&str) -> String); 3] = [
+    let rules: [(&str, Spelling); 3] = [
         ("lowercase", |variant| variant.to_ascii_lowercase()),
         ("snake_case", |variant| separated(variant, '_')),
         ("kebab-case", |variant| separated(variant, '-')),

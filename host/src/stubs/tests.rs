@@ -114,7 +114,7 @@ fn check(name: &str, text: &str) {
     assert!(
         wanted == text,
         "{name} is not what is printed now:\n{}",
-        similar::TextDiff::from_lines(&wanted, &text.to_owned()).unified_diff()
+        similar::TextDiff::from_lines(wanted.as_str(), text).unified_diff()
     );
 }
 
