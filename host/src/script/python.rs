@@ -83,7 +83,9 @@ pub(super) fn is_likely(text: &str) -> bool {
     let code = without_texts(text);
     let statements = lines_of(&code).filter(|line| refuse::is_python_statement(line)).count();
     let braces = code.contains("{\n") || code.contains(";\n") || code.trim_end().ends_with([';', '}']);
-    if statements >= 2 || statements == 1 && !braces {
+    // Nothing of JavaScript begins so and ends in a colon.
+    let opens_block = lines_of(&code).any(|line| line.ends_with(':') && refuse::is_python_statement(line));
+    if opens_block || statements >= 2 || statements == 1 && !braces {
         return true;
     }
     if JAVASCRIPT.iter().any(|mark| code.contains(mark)) {
