@@ -30,10 +30,7 @@ use postern_check::BlastRadius;
 
 use super::data::{Labelled, Labels, Policy};
 use super::dice::Dice;
-pub(super) use encode::hidden;
-pub(super) use planted::nameless as framed;
-pub(super) use prose::sounds_like;
-pub(super) use truth::{Truth, label};
+use truth::{Truth, label};
 
 /// About `count` generated checks from a seed, in random order.
 pub(crate) fn generate(count: usize, seed: u64) -> Vec<Labelled> {
