@@ -15,7 +15,6 @@ HOME = "/workspace"
 def freeze() -> None:
     """Last step of building: forgets the machine that did it, and takes what is there out of the collector's
     sight, so that a collection in a run looks at what the script made and nothing else."""
-    sys.argv[:] = ["script.py"]
     sys.orig_argv[:] = ["python", "script.py"]
     sys.path[:] = []
     sys.dont_write_bytecode = True
@@ -37,6 +36,8 @@ def freeze() -> None:
 def begin() -> None:
     """First step of a run."""
     random.seed(os.urandom(32))
+    # Starting has filled it from the host's arguments, of which there are none.
+    sys.argv[:] = ["script.py"]
     # The host gives a run no environment; these two are what the library asks for.
     os.environ.update(HOME=HOME, TMPDIR=HOME)
     try:
