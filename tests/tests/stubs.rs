@@ -309,7 +309,7 @@ fn declared_names_reach_their_tools() {
         ["get-env", "getEnv", "then", "import", "import_", "__init__", "list", "a.b", "constructor", "$x"];
     let tools: Vec<Value> = names
         .iter()
-        .map(|name| json!({"name": name, "description": "Odd.", "properties": {}, "answers": [{"text": name}]}))
+        .map(|name| json!({"name": name, "description": "Odd.", "properties": {}, "required": [], "answers": [{"text": name}]}))
         .collect();
     let server = Server::story(postern.folder(), &json!({"tools": tools})).log(&log);
     postern.permissive_guard().server("odd-one", server);
@@ -338,8 +338,8 @@ fn declared_names_reach_their_tools() {
 fn the_command_says_what_it_is_asked() {
     let mut postern = Postern::new();
     let tools = json!({"tools": [
-        {"name": "one", "description": "First.", "properties": {"a": {"type": "string"}}, "answers": [{"text": "1"}]},
-        {"name": "two", "description": "Second.", "properties": {}, "answers": [{"text": "2"}]},
+        {"name": "one", "description": "First.", "properties": {"a": {"type": "string"}}, "required": ["a"], "answers": [{"text": "1"}]},
+        {"name": "two", "description": "Second.", "properties": {}, "required": [], "answers": [{"text": "2"}]},
     ]});
     let server = Server::story(postern.folder(), &tools).grant(&["one"]);
     postern.server("s", server);
@@ -350,7 +350,7 @@ fn the_command_says_what_it_is_asked() {
         (finished.stdout, finished.stderr)
     };
     let (all, warned) = types(&["--lang", "ts"]);
-    assert!(all.contains("one(args: {") && all.contains("two(args?: {}): Promise<unknown>"), "{all}");
+    assert!(all.contains("one(args: {") && all.contains("two(args?: {}): Promise<unknown>"), "{all}\n{warned}");
     assert!(warned.contains("silent"), "{warned}");
     // A server that is not asked for is not started.
     let (one, warned) = types(&["--lang", "py", "--tool", "s/one", "--bare"]);
