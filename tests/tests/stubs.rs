@@ -344,13 +344,17 @@ fn the_command_says_what_it_is_asked() {
     let server = Server::story(postern.folder(), &tools).grant(&["one"]);
     postern.server("s", server);
     postern.server("silent", Server::stdio(["/nowhere/at/all"]));
+    postern.write_config();
     let types = |words: &[&str]| {
         let finished = postern.command(&[&["tools", "types"][..], words].concat());
         assert_eq!(finished.exit, exit::OK, "{finished:#?}");
         (finished.stdout, finished.stderr)
     };
     let (all, warned) = types(&["--lang", "ts"]);
-    assert!(all.contains("one(args: {") && all.contains("two(args?: {}): Promise<unknown>"), "{all}\n{warned}");
+    assert!(
+        all.contains("one(args: {") && all.contains("two(args?: {}): Promise<unknown>"),
+        "{all}\n{warned}"
+    );
     assert!(warned.contains("silent"), "{warned}");
     // A server that is not asked for is not started.
     let (one, warned) = types(&["--lang", "py", "--tool", "s/one", "--bare"]);
