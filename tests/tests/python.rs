@@ -39,6 +39,23 @@ fn calls_are_plain_or_awaited() {
 }
 
 #[test]
+fn a_call_without_await_has_the_items_of_its_answer() {
+    let run = with_tools()
+        .run_py("import asyncio\nr = tools.t.echo(line=7, label='x', wait=True)\n[r.line, r.label, r.wait]");
+    assert_eq!(*run.ok(), json!([7, "x", true]), "none is hidden by the call's own");
+}
+
+#[test]
+fn one_large_write_is_whole() {
+    let run = Postern::new().run_py(
+        "import sys\nprint('x' * 200_000)\nprint('é' * 100_000, end='')\nsys.stderr.write('y' * 200_000)\nsys.stdout.buffer.write(b'z' * 70_000)",
+    );
+    assert_eq!(*run.ok(), 70_000);
+    let expected = format!("{}\n{}{}", "x".repeat(200_000), "é".repeat(100_000), "z".repeat(70_000));
+    assert!(run.stdout() == expected && run.stderr() == "y".repeat(200_000), "each byte is there");
+}
+
+#[test]
 fn arguments_have_pythons_names_and_values() {
     let postern = with_tools();
     let run = postern.run_py(

@@ -19,7 +19,6 @@ from wit_world.imports import tools as host_tools
 from _postern import values
 
 SCRIPT = "script.py"
-RETRIES_HINT = "catalog.search(query) finds the full name"
 
 # Calls in flight, in the order in which they were made.
 flying: dict["Call", None] = {}
@@ -56,65 +55,56 @@ ToolError.__module__ = "postern"
 class Call:
     """A call that was made. `await` gives its answer; any other use of it waits for the answer first."""
 
-    __slots__ = ("label", "line", "waiters", "_pending", "_pollable", "_value", "_failure", "__weakref__")
+    __slots__ = ("_label", "_line", "_waiters", "_pending", "_pollable", "_value", "_failure", "__weakref__")
 
     def __init__(self, label, pending):
-        self.label = label
-        self.line = _line()
-        self.waiters = []
+        self._label = label
+        self._line = _line()
+        self._waiters = []
         self._pending = pending
         self._pollable = pending.subscribe()
         self._value = self._failure = None
         flying[self] = None
         unasked[self] = None
 
-    @property
-    def pollable(self):
-        """Ready when `take` has something to take."""
-        return self._pollable
-
-    def wait(self):
+    def _wait(self):
         """The answer. Nothing else goes on until it is there."""
         unasked.pop(self, None)
         if self in flying:
             poll.poll([self._pollable])
-            self.take()
+            self._take()
         return self._outcome()
 
-    def take(self):
+    def _take(self):
         """Takes the answer from the host, and hands it to whoever waits for it."""
         try:
             self._release_pollable()
             try:
                 text = self._pending.finish()
             except Err as error:
-                self._failure = _failure(self.label, error.value)
+                self._failure = _failure(self._label, error.value)
             else:
                 self._value = self._decoded(text)
         finally:
             self._release()
-        waiters, self.waiters = self.waiters, []
+        waiters, self._waiters = self._waiters, []
         for waiter in waiters:
             if not waiter.done():
                 waiter.set_result(None)
 
-    def give_up(self):
+    def _give_up(self):
         """Drops the call; the host cancels it."""
         if self in flying:
             self._release_pollable()
             self._release()
-            self._failure = ToolError("the call was given up", "cancelled", tool=self.label)
-
-    def failed(self):
-        """Why it failed, if it did and that is known."""
-        return self._failure
+            self._failure = ToolError("the call was given up", "cancelled", tool=self._label)
 
     def _decoded(self, text):
         try:
             return values.decode(text)
         except (ValueError, RecursionError) as error:
-            message = f"the answer of {self.label} cannot be read: {type(error).__name__}: {error}"
-            self._failure = ToolError(message, "upstream", tool=self.label)
+            message = f"the answer of {self._label} cannot be read: {type(error).__name__}: {error}"
+            self._failure = ToolError(message, "upstream", tool=self._label)
 
     def _release_pollable(self):
         # A child of the pending: it has to go first.
@@ -137,14 +127,14 @@ class Call:
         unasked.pop(self, None)
         if self in flying:
             waiter = asyncio.get_running_loop().create_future()
-            self.waiters.append(waiter)
+            self._waiters.append(waiter)
             try:
                 yield from waiter
             except asyncio.CancelledError:
-                if waiter in self.waiters:
-                    self.waiters.remove(waiter)
-                if not self.waiters:
-                    self.give_up()
+                if waiter in self._waiters:
+                    self._waiters.remove(waiter)
+                if not self._waiters:
+                    self._give_up()
                 raise
         return self._outcome()
 
@@ -153,12 +143,12 @@ class Call:
     def __getattr__(self, name):
         if name.startswith("_"):
             raise AttributeError(name)
-        return getattr(self.wait(), name)
+        return getattr(self._wait(), name)
 
     def __eq__(self, other):
         if isinstance(other, Call):
-            return self is other or self.wait() == other.wait()
-        return self.wait() == other
+            return self is other or self._wait() == other._wait()
+        return self._wait() == other
 
     def __hash__(self):
         return id(self)
@@ -167,13 +157,13 @@ class Call:
         return not self == other
 
     def __repr__(self):
-        return repr(self.wait())
+        return repr(self._wait())
 
     def __str__(self):
-        return str(self.wait())
+        return str(self._wait())
 
     def __format__(self, spec):
-        return format(self.wait(), spec)
+        return format(self._wait(), spec)
 
     def __reduce__(self):
         raise TypeError("a call cannot be copied: await it and copy its answer")
@@ -185,7 +175,7 @@ def _delegate():
     functions = {"bool": bool, "len": len, "iter": iter, "int": int, "float": float, "complex": complex}
     functions |= {"reversed": reversed, "abs": abs, "index": operator.index, "neg": operator.neg, "pos": operator.pos}
     for name in one:
-        setattr(Call, f"__{name}__", lambda self, f=functions[name]: f(self.wait()))
+        setattr(Call, f"__{name}__", lambda self, f=functions[name]: f(self._wait()))
     two = {
         "getitem": operator.getitem, "contains": operator.contains, "delitem": operator.delitem, "lt": operator.lt,
         "le": operator.le, "gt": operator.gt, "ge": operator.ge, "add": operator.add, "sub": operator.sub,
@@ -193,10 +183,10 @@ def _delegate():
         "or": operator.or_, "and": operator.and_,
     }  # fmt: skip
     for name, function in two.items():
-        setattr(Call, f"__{name}__", lambda self, other, f=function: f(self.wait(), other))
+        setattr(Call, f"__{name}__", lambda self, other, f=function: f(self._wait(), other))
     for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "or", "and"):
-        setattr(Call, f"__r{name}__", lambda self, other, f=two[name]: f(other, self.wait()))
-    Call.__setitem__ = lambda self, key, value: operator.setitem(self.wait(), key, value)
+        setattr(Call, f"__r{name}__", lambda self, other, f=two[name]: f(other, self._wait()))
+    Call.__setitem__ = lambda self, key, value: operator.setitem(self._wait(), key, value)
 
 
 _delegate()
@@ -223,7 +213,7 @@ def _failure(label, error):
 
 def _made(label, pending):
     call = Call(label, pending)
-    return call if asynchronous else call.wait()
+    return call if asynchronous else call._wait()
 
 
 def begin(is_asynchronous: bool) -> None:
@@ -237,19 +227,19 @@ def lost() -> list[str]:
     said = []
     for call in list(unasked):
         try:
-            call.wait()
+            call._wait()
             failure = ""
         except ToolError as error:
             failure = f", and it failed: ToolError: {error}"
-        where = "" if call.line is None else f" on line {call.line}"
-        said.append(f"the call to {call.label}{where} was never awaited{failure}")
+        where = "" if call._line is None else f" on line {call._line}"
+        said.append(f"the call to {call._label}{where} was never awaited{failure}")
     return said
 
 
 def end() -> None:
     """Last step of a run: gives up what is still in flight."""
     for call in list(flying):
-        call.give_up()
+        call._give_up()
 
 
 # ---- what scripts see -----------------------------------------------------------------------
@@ -265,23 +255,18 @@ def _name(name) -> str:
     if server and dot and tool:
         right = f"write call_tool({json.dumps(f'{server}/{tool}')}, {{...}})"
     else:
-        right = f'write call_tool("server/tool", {{...}}); {RETRIES_HINT}'
+        right = f'write call_tool("server/tool", {{...}}); catalog.search(query) finds the full name'
     raise ValueError(f"{name!r} is not a tool's full name: {right}")
 
 
 def _arguments(label, given, named) -> str:
     if len(given) > 1 or given and not isinstance(given[0], dict) and given[0] is not None:
-        got = f"{len(given)} values" if len(given) > 1 else _article(type(given[0]).__name__)
+        got = f"{len(given)} values" if len(given) > 1 else values.article(type(given[0]).__name__)
         raise TypeError(f"{label} takes its arguments by name, such as {label}(id=7), or one dict; it was given {got}")
     arguments = dict(given[0] or {}) if given else {}
     for key, value in named.items():
-        # `from_` stands for `from`, which cannot be written as a keyword.
-        arguments[key[:-1] if key.endswith("_") and keyword.iskeyword(key[:-1]) else key] = value
+        arguments[_unreserved(key)] = value
     return values.encode(arguments, f"the arguments of {label} are not JSON: the object", numbers=True)
-
-
-def _article(kind: str) -> str:
-    return f"{'an' if kind[:1].lower() in 'aeiou' else 'a'} {kind}"
 
 
 def call_tool(name, /, *arguments, **named):

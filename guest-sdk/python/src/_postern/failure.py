@@ -43,11 +43,8 @@ def _report(error, warnings):
         line = error.line
     else:
         line, column = _place(error)
-    stack = _stack(error)
-    tool = _tool_error(error)
     clean = values.clean
-    tool = None if tool is None else clean(tool)
-    return ScriptError(clean(name), clean(message), line, column, clean(stack), tool, warnings)
+    return ScriptError(clean(name), clean(message), line, column, clean(_stack(error)), _tool_error(error), warnings)
 
 
 def _message(error) -> str:

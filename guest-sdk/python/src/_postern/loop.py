@@ -34,7 +34,7 @@ class _Selector:
 
     def select(self, timeout=None):
         """Waits until a call has its answer or the time is over; hands answers out by itself."""
-        calls = [call for call in door.flying if call.waiters]
+        calls = [call for call in door.flying if call._waiters]
         if timeout is not None and timeout <= 0:
             now = time.monotonic()
             if not calls or now - self._looked < GLANCE:
@@ -42,7 +42,7 @@ class _Selector:
             self._looked = now
         elif timeout is None and not calls:
             raise _deadlock()
-        pollables = [call.pollable for call in calls]
+        pollables = [call._pollable for call in calls]
         alarm = None
         if timeout is not None:
             alarm = monotonic_clock.subscribe_duration(max(0, int(timeout * 1e9)))
@@ -55,7 +55,7 @@ class _Selector:
                 alarm.__exit__(None, None, None)
         for index in ready:
             if index < len(calls):
-                calls[index].take()
+                calls[index]._take()
         return []
 
     def close(self):
@@ -163,7 +163,7 @@ async def settle():
     await asyncio.sleep(0)
     while others := [task for task in tasks.all_tasks() if task is not own]:
         sleeping = any(not timer.cancelled() and timer.when() <= end for timer in loop._scheduled)
-        if not (any(call.waiters for call in door.flying) or sleeping or loop._ready):
+        if not (any(call._waiters for call in door.flying) or sleeping or loop._ready):
             return
         await asyncio.wait(others, timeout=0.02)
 

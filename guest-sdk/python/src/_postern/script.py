@@ -23,6 +23,8 @@ RETURN = "__postern_return__"
 MAIN = ("main", "run", "execute")
 FLAGS = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 MOST_WARNINGS = 50
+# What a script has beside Python.
+SHARED = {"tools": door.tools, "catalog": door.catalog, "call_tool": door.call_tool, "ToolError": door.ToolError}
 
 
 class _Returned(BaseException):
@@ -63,8 +65,7 @@ def _value(source: str, notes: list[str]) -> str:
     door.begin(plan.asynchronous)
     module = types.ModuleType("__main__")
     names = module.__dict__
-    names.update(__builtins__=builtins, __file__=door.SCRIPT, tools=door.tools, catalog=door.catalog)
-    names.update(call_tool=door.call_tool, ToolError=door.ToolError)
+    names.update(SHARED, __builtins__=builtins, __file__=door.SCRIPT)
     names[RETURN] = _Returned
     sys.modules["__main__"] = module
     if plan.suspends:
@@ -88,7 +89,7 @@ def _plainly(plan, names):
         implied, value = plan.outcome(names)
     except (_Returned, SystemExit) as end:
         implied, value = _ended(end, names)
-    return implied, loop.run(value) if _awaitable(value) else value
+    return implied, loop.run(value) if inspect.isawaitable(value) else value
 
 
 async def _asynchronously(plan, names):
@@ -97,7 +98,7 @@ async def _asynchronously(plan, names):
         implied, value = plan.outcome(names)
     except (_Returned, SystemExit) as end:
         implied, value = _ended(end, names)
-    if _awaitable(value):
+    if inspect.isawaitable(value):
         value = await value
     await loop.settle()
     return implied, value
@@ -110,10 +111,6 @@ def _ended(end, names):
     if end.code in (None, 0):
         return False, names.get("result")
     raise end
-
-
-def _awaitable(value) -> bool:
-    return isinstance(value, door.Call) or inspect.isawaitable(value)
 
 
 class _Plan:
@@ -141,10 +138,9 @@ class _Plan:
 
 def _call(function):
     """Calls a script's main function with what it wants of what every script has."""
-    known = {"tools": door.tools, "catalog": door.catalog, "call_tool": door.call_tool}
     wanted = inspect.signature(function).parameters.values()
     return function(
-        **{one.name: known[one.name] for one in wanted if one.name in known and one.kind is not one.POSITIONAL_ONLY}
+        **{one.name: SHARED[one.name] for one in wanted if one.name in SHARED and one.kind is not one.POSITIONAL_ONLY}
     )
 
 
@@ -248,8 +244,7 @@ def _flush():
 def install() -> None:
     """Makes what scripts see importable too; when the component is built."""
     module = types.ModuleType("postern", "What a script has beside Python: tools, catalog, call_tool, ToolError.")
-    shared = {"tools": door.tools, "catalog": door.catalog, "call_tool": door.call_tool, "ToolError": door.ToolError}
-    module.__dict__.update(shared, DeadlockError=loop.DeadlockError)
+    module.__dict__.update(SHARED, DeadlockError=loop.DeadlockError)
     sys.modules["postern"] = module
     sys.modules["tools"], sys.modules["catalog"] = door.tools, door.catalog
 

@@ -119,7 +119,7 @@ def _plain(value):
 
     match value:
         case door.Call():
-            return value.wait()
+            return value._wait()
         case datetime.datetime() | datetime.date() | datetime.time():
             return value.isoformat()
         case datetime.timedelta():
@@ -155,8 +155,12 @@ def _plain(value):
         return {key: value[key] for key in value.keys()}
     if hasattr(value, "__iter__"):
         return list(value)
-    kind = type(value).__name__
-    raise _NoJson(f"{'an' if kind[:1].lower() in 'aeiou' else 'a'} {kind}, which has no form in JSON")
+    raise _NoJson(f"{article(type(value).__name__)}, which has no form in JSON")
+
+
+def article(kind: str) -> str:
+    """The word with its article."""
+    return f"{'an' if kind[:1].lower() in 'aeiou' else 'a'} {kind}"
 
 
 def _number(value: decimal.Decimal):
