@@ -161,9 +161,7 @@ fn build(cx: &Context, set: Set, dir: &Path, progress: &Progress, log: &Log) -> 
     progress.note("loading the libraries");
     load(&fresh.join("lib/libtorch_cpu.so"))?;
     progress.note("noting every file's digest");
-    stamp::write(&fresh, &set.key())?;
-    let _ = fs::remove_dir_all(dir);
-    fs::rename(&fresh, dir).because(|| format!("renaming to {}", dir.display()))?;
+    stamp::settle(&fresh, dir, &set.key())?;
     fetch::discard(cx, &files);
     Ok(())
 }

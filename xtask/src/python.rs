@@ -130,9 +130,8 @@ impl Step for PythonRunner {
             for used in [&tools, &app] {
                 fs::remove_dir_all(used).because(|| format!("removing {}", used.display()))?;
             }
-            stamp::write(&fresh, &key)?;
-            let _ = fs::remove_dir_all(&dir);
-            fs::rename(&fresh, &dir).because(|| format!("renaming to {}", dir.display()))?;
+            // The wheels stay in the cache: the sources change far more often than they do.
+            stamp::settle(&fresh, &dir, &key)?;
         }
         cx.link(LINK, &component)?;
         let bytes = fs::metadata(&component).because(|| format!("reading {}", component.display()))?.len();

@@ -79,9 +79,7 @@ impl Step for JsGuest {
             .env_remove("CARGO_BUILD_TARGET")
             .env_remove("RUSTUP_TOOLCHAIN");
         log.run(&mut build, progress)?;
-        stamp::write(&fresh, &key)?;
-        let _ = fs::remove_dir_all(&dir);
-        fs::rename(&fresh, &dir).because(|| format!("renaming to {}", dir.display()))?;
+        stamp::settle(&fresh, &dir, &key)?;
         Ok(Acted::new(dir.join(COMPONENT).display().to_string()))
     }
 }

@@ -84,6 +84,13 @@ pub(crate) fn write(dir: &Path, key: &str) -> Result<()> {
     fs::rename(&fresh, &path).because(|| format!("renaming to {}", path.display()))
 }
 
+/// Stamps what was made in `fresh` and puts it in the place of what was there.
+pub(crate) fn settle(fresh: &Path, dir: &Path, key: &str) -> Result<()> {
+    write(fresh, key)?;
+    let _ = fs::remove_dir_all(dir);
+    fs::rename(fresh, dir).because(|| format!("renaming to {}", dir.display()))
+}
+
 /// Compares a folder with its stamp. `Err` holds why it is not right, in words.
 ///
 /// With `thorough` every file is read again, whatever its time says.

@@ -101,9 +101,7 @@ impl Step for NpmServers {
                 server.args(args).current_dir(&fresh);
                 ask_server(name, server, log)?;
             }
-            stamp::write(&fresh, &key)?;
-            let _ = fs::remove_dir_all(&dir);
-            fs::rename(&fresh, &dir).because(|| format!("renaming to {}", dir.display()))?;
+            stamp::settle(&fresh, &dir, &key)?;
         }
         cx.link("test-deps/npm", &dir)?;
         Ok(Acted::new(dir.display().to_string()))

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::context::Context;
-use crate::failure::{Because, Result};
+use crate::failure::Result;
 use crate::fetch::{self, Rule, Wheel};
 use crate::process::Log;
 use crate::progress::Progress;
@@ -76,9 +76,7 @@ impl Step for Unpacked {
             for (file, source) in files.iter().zip(self.sources) {
                 fetch::unpack(file, &fresh, source.rules, progress, log)?;
             }
-            stamp::write(&fresh, &self.key())?;
-            let _ = fs::remove_dir_all(&dir);
-            fs::rename(&fresh, &dir).because(|| format!("renaming to {}", dir.display()))?;
+            stamp::settle(&fresh, &dir, &self.key())?;
             fetch::discard(cx, &files);
         }
         cx.link(self.id, &dir)?;
