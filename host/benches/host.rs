@@ -88,8 +88,12 @@ async fn run(host: &Host, language: Language, text: &str) -> Report {
     report
 }
 
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
+}
+
 fn start(c: &mut Criterion) {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let runtime = runtime();
     let mut group = c.benchmark_group("start");
 
     let sandbox = Sandbox::new(Runners::find()).unwrap();
@@ -124,7 +128,7 @@ fn start(c: &mut Criterion) {
 }
 
 fn call(c: &mut Criterion) {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let runtime = runtime();
     let host = host();
     let mut group = c.benchmark_group("call");
     group.sample_size(20).measurement_time(Duration::from_secs(10));
@@ -167,7 +171,7 @@ fn call(c: &mut Criterion) {
 
 /// The gate's steps alone, as each call's own report has them; the first call, which prepares things, is left out.
 fn gate(c: &mut Criterion) {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let runtime = runtime();
     let host = host();
     let mut group = c.benchmark_group("gate");
     group.sample_size(20).measurement_time(Duration::from_secs(10));

@@ -1,6 +1,17 @@
-//! Where this user's files lie: named by a variable of ours, else by the desktop's, else in the home.
+//! Where this user's files lie: named by a variable of ours, else by the desktop's, else in the home. And folders
+//! that are nobody else's.
 
+use std::fs::DirBuilder;
 use std::path::PathBuf;
+
+/// Makes folders, and those above them, that only this user may enter.
+pub(crate) fn private() -> DirBuilder {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
+}
 
 /// The value of `own`; else `postern` in the value of `xdg`; else `under_home` in the home folder. None
 /// where none of the three is set. A variable that is empty counts as not set.

@@ -1,36 +1,34 @@
 //! What an embedder sees: a [`Host`] runs [`Script`]s and gives [`Report`]s.
 
 mod builder;
+mod script;
+mod settings;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use postern_check::Thresholds;
 use sha2::{Digest, Sha256};
-use tokio_util::sync::CancellationToken;
 
-use crate::approval::{Approver, Sealer};
+use crate::approval::Sealer;
 use crate::conclude::{self, Preparation};
-use crate::config::{Config, Profile, WhenUnavailable, inputs, profiles};
+use crate::config::Config;
 use crate::constraints::Constraints;
-use crate::gate::{Gate, GateParts, Grants, Observer, Results, Tools};
+use crate::gate::{Gate, GateParts, Grants, Tools};
 use crate::guard::{Guard, WorkerGuard};
-use crate::ledger::{InputLabels, InputRules};
+use crate::ledger::InputRules;
 use crate::pins::Pins;
-use crate::policy::{Agent, Policy};
+use crate::policy::Policy;
 use crate::record::{
     Closing, GuardSettings, Manifest, Promotion, Record, RecordKey, RecordedInput, Redactor,
 };
 use crate::report::Report;
-use crate::sandbox::{
-    ArtifactFile, CompiledRunner, Door, Input, Job, Limits, RunClock, Runners, Sandbox, Workspace,
-};
-use crate::script::Language;
+use crate::sandbox::{ArtifactFile, CompiledRunner, Door, Input, Job, RunClock, Runners, Sandbox, Workspace};
 use crate::upstream::Upstreams;
 use crate::{Error, Result};
 
 pub use builder::HostBuilder;
+pub use script::Script;
+use settings::{Conditions, Settings};
 
 /// How long calls that were given up may take to write down that they were.
 const SETTLE_TIME: std::time::Duration = std::time::Duration::from_millis(200);
@@ -57,139 +55,6 @@ pub struct Host {
     sealer: Arc<Sealer>,
     pins: Option<Arc<Pins>>,
     settings: Arc<Settings>,
-}
-
-/// What of the configuration applies to every run.
-struct Settings {
-    /// Of runs without a profile.
-    plain: Conditions,
-    profiles: BTreeMap<String, (Profile, Conditions)>,
-    /// The profile of scripts that name none.
-    profile: Option<String>,
-    agent: Agent,
-    thresholds: Thresholds,
-    when_unavailable: WhenUnavailable,
-    /// The folder of the guard's weights, if the configuration names one.
-    weights: Option<PathBuf>,
-    /// What the configuration says of host paths that are given as input.
-    inputs: BTreeMap<PathBuf, InputLabels>,
-    approval_time: std::time::Duration,
-    records: Option<PathBuf>,
-    redact: Vec<String>,
-    config_sha256: String,
-}
-
-/// Under what a run happens: as configured, or as a profile narrows it.
-struct Conditions {
-    grants: Grants,
-    limits: Limits,
-    results: Results,
-    approver: Arc<dyn Approver>,
-    policy: Policy,
-}
-
-/// One script to run, and under which conditions.
-#[derive(Clone)]
-pub struct Script {
-    text: String,
-    name: String,
-    language: Option<Language>,
-    intent: String,
-    constraints: Vec<String>,
-    inputs: Vec<(PathBuf, InputLabels)>,
-    profile: Option<String>,
-    seed: Option<u64>,
-    cancel: CancellationToken,
-    observer: Option<Observer>,
-}
-
-impl Script {
-    /// This text, with no intent, no constraints and no inputs.
-    pub fn new(text: impl Into<String>) -> Self {
-        Self {
-            text: text.into(),
-            name: "script".into(),
-            language: None,
-            intent: String::new(),
-            constraints: Vec::new(),
-            inputs: Vec::new(),
-            profile: None,
-            seed: None,
-            cancel: CancellationToken::new(),
-            observer: None,
-        }
-    }
-
-    /// What the text is called; its ending tells the language.
-    #[must_use]
-    pub fn name(mut self, name: impl Into<String>) -> Self {
-        self.name = name.into();
-        self
-    }
-
-    /// The language, whatever name and text look like.
-    #[must_use]
-    pub fn language(mut self, language: Language) -> Self {
-        self.language = Some(language);
-        self
-    }
-
-    /// What the user asked for, in the user's own words. The guard judges calls against it.
-    #[must_use]
-    pub fn intent(mut self, intent: impl Into<String>) -> Self {
-        self.intent = intent.into();
-        self
-    }
-
-    /// A rule that the user set.
-    #[must_use]
-    pub fn constraint(mut self, constraint: impl Into<String>) -> Self {
-        self.constraints.push(constraint.into());
-        self
-    }
-
-    /// A file or folder that the script may read, under /input.
-    #[must_use]
-    pub fn input(mut self, path: impl Into<PathBuf>) -> Self {
-        self.inputs.push((path.into(), InputLabels::default()));
-        self
-    }
-
-    /// The same with labels, which come before those of the configuration. A profile can still make them stricter.
-    #[must_use]
-    pub fn labelled_input(mut self, path: impl Into<PathBuf>, labels: InputLabels) -> Self {
-        self.inputs.push((path.into(), labels));
-        self
-    }
-
-    /// The class of job that this is; it must be one of the configuration's profiles.
-    #[must_use]
-    pub fn profile(mut self, name: impl Into<String>) -> Self {
-        self.profile = Some(name.into());
-        self
-    }
-
-    /// Makes the random numbers that the script draws the same in each run with this seed. Not for anything
-    /// that must not be guessed.
-    #[must_use]
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.seed = Some(seed);
-        self
-    }
-
-    /// Ends the run when it is cancelled.
-    #[must_use]
-    pub fn cancel(mut self, cancel: CancellationToken) -> Self {
-        self.cancel = cancel;
-        self
-    }
-
-    /// Is told of every call when it has its answer.
-    #[must_use]
-    pub fn observer(mut self, observer: Observer) -> Self {
-        self.observer = Some(observer);
-        self
-    }
 }
 
 impl Host {
@@ -271,9 +136,7 @@ impl Host {
     /// # Errors
     /// If it cannot be read, or is no longer what the report says.
     pub fn artifact(&self, report: &Report, artifact: &ArtifactFile) -> Result<Vec<u8>> {
-        let records = self.settings.records.as_deref();
-        let records = records
-            .ok_or_else(|| Error::Setting("artifacts are kept with the record, and none is kept".into()))?;
+        let records = self.records()?;
         crate::record::artifact(records, &report.run, artifact)
     }
 
@@ -282,11 +145,14 @@ impl Host {
     /// # Errors
     /// As [`record::promote`](crate::record::promote).
     pub fn promote(&self, report: &Report, to: &Path) -> Result<Vec<Promotion>> {
-        let records = self.settings.records.as_deref();
-        let records = records
-            .ok_or_else(|| Error::Setting("artifacts are kept with the record, and none is kept".into()))?;
+        let records = self.records()?;
         let key = RecordKey::open(&crate::record::state_folder())?;
         crate::record::promote(records, &report.run, &[], to, true, &key)
+    }
+
+    fn records(&self) -> Result<&Path> {
+        let none = || Error::Setting("artifacts are kept with the record, and none is kept".into());
+        self.settings.records.as_deref().ok_or_else(none)
     }
 
     /// Runs a script to its end.
@@ -459,64 +325,6 @@ impl Host {
                 Ok((None, Out::Temporary(out)))
             }
         }
-    }
-}
-
-impl Settings {
-    fn conditions(&self, profile: Option<&str>) -> Result<&Conditions> {
-        let Some(name) = profile else { return Ok(&self.plain) };
-        let names = self.profiles.keys().map(String::as_str);
-        let (_, conditions) = self.profiles.get(name).ok_or_else(|| profiles::unknown(name, names))?;
-        Ok(conditions)
-    }
-
-    /// What is said of these inputs: with the run, in the configuration, by its profile.
-    fn input_rules(&self, script: &Script, inputs: &[Input], profile: Option<&str>) -> InputRules {
-        let profile = profile.and_then(|name| self.profiles.get(name));
-        let mounts = profile.into_iter().flat_map(|(profile, _)| profile.mounts.iter().flatten());
-        InputRules {
-            run: inputs
-                .iter()
-                .zip(&script.inputs)
-                .filter(|(_, (_, labels))| !labels.is_empty())
-                .map(|(input, (_, labels))| (input.path.clone(), *labels))
-                .collect(),
-            config: inputs::real(self.inputs.iter().map(|(path, labels)| (path, *labels))),
-            profile: inputs::real(mounts.map(|mount| (&mount.path, mount.labels))),
-        }
-    }
-
-    /// Whether a script of this kind with these inputs may be run under the profile. A text that is no
-    /// script is let through: its run says so better.
-    fn admit(&self, name: &str, prepared: &Preparation, inputs: &[(PathBuf, InputLabels)]) -> Result<()> {
-        let Some((profile, _)) = self.profiles.get(name) else { return Ok(()) };
-        let refused = |message: String, hint: String| Error::Profile {
-            code: "profile-refused",
-            message,
-            hint: Some(hint),
-        };
-        if let Preparation::Ready(prepared) = prepared
-            && !profile.admits_language(prepared.language)
-        {
-            let all = profile.languages.iter().flatten().map(|language| language.name());
-            let all = all.collect::<Vec<_>>().join(", ");
-            let message = format!("the profile {name} admits no {}", prepared.language.name());
-            return Err(refused(
-                message,
-                format!("it admits: {}", if all.is_empty() { "nothing" } else { &all }),
-            ));
-        }
-        if let Some(input) = inputs.iter().map(|(path, _)| path).find(|input| !profile.admits_input(input)) {
-            let message = format!("the profile {name} does not admit the input {}", input.display());
-            let mounts = profile.mounts.iter().flatten().map(|mount| mount.path.display().to_string());
-            let mounts = mounts.collect::<Vec<_>>().join(", ");
-            let none = "it admits no input at all".to_owned();
-            return Err(refused(
-                message,
-                if mounts.is_empty() { none } else { format!("it admits what lies in: {mounts}") },
-            ));
-        }
-        Ok(())
     }
 }
 

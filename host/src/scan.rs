@@ -19,10 +19,11 @@ use serde_json::Value;
 
 use crate::record::{Name, Secret, secrets_under};
 
+pub(crate) use label::kinds;
 pub use label::{Became, FoundSecret, Planted, ResultLabel};
 
 use kept::Kept;
-use walk::{Cut, Cuts, Literals, Piece, Text, cut, unescaped, walk};
+use walk::{Cut, Cuts, Literals, Piece, Text, Unescaped, cut, walk};
 
 /// The most of a result that is searched; what is behind it is reported as not searched.
 const MOST: usize = 4 << 20;
@@ -116,28 +117,30 @@ impl Found {
         let mut literals = Literals::of(whole);
         let mut placed = vec![false; stretches.len()];
         let mut placed_encoded = false;
+        // Stretches and texts both go from the beginning to the end: what is behind is not looked at again.
+        let mut first = 0;
         walk(value, |piece| {
             let (Text::Key(text) | Text::String(text)) = piece.text else { return };
             let place = if plain { Some((0, whole.len())) } else { literals.next() };
             let Some((from, to)) = place else { return };
-            let at = |place: usize| match plain {
-                true => place,
-                false => unescaped(&whole[from..to], place - from),
-            };
             // Names of fields come between two texts that belong together. Only one that is a sentence itself
             // is more than that.
             let named = matches!(piece.text, Text::Key(_));
             if named && !text.contains(char::is_whitespace) {
                 return;
             }
-            for (stretch, placed) in stretches.iter().zip(&mut placed) {
-                let (start, end) = (stretch.start.max(from), stretch.end.min(to));
-                if start < end {
-                    let (start, end) =
-                        if named { (0, text.len()) } else { whole_words(text, at(start), at(end)) };
-                    self.plant(&piece, text, (start, end), (stretch.strength, false), !*placed);
-                    *placed = true;
-                }
+            if text.is_empty() {
+                return;
+            }
+            first += stretches[first..].iter().take_while(|stretch| stretch.end <= from).count();
+            let mut unescaped = Unescaped::of(&whole[from..to]);
+            let mut at = |place: usize| if plain { place } else { unescaped.place(place - from) };
+            let here = stretches[first..].iter().take_while(|stretch| stretch.start < to);
+            for (stretch, placed) in here.zip(&mut placed[first..]) {
+                let (start, end) = (at(stretch.start.max(from)), at(stretch.end.min(to)));
+                let (start, end) = if named { (0, text.len()) } else { whole_words(text, start, end) };
+                self.plant(&piece, text, (start, end), (stretch.strength, false), !*placed);
+                *placed = true;
             }
             if let Some(strength) = encoded
                 && text.len() >= 16

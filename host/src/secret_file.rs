@@ -1,11 +1,11 @@
 //! Files that only this user may read: keys. Written whole or not at all, never over another; refused when
 //! somebody else could have read or written them.
 
-use std::fs::{DirBuilder, File};
+use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
 
-use crate::{Error, Result};
+use crate::{Error, Result, folders};
 
 /// No key file is longer than this.
 const MOST: u64 = 4 << 10;
@@ -40,19 +40,31 @@ pub(crate) fn read_or_make(path: &Path, text: impl FnOnce() -> Result<String>) -
 /// # Errors
 /// If it cannot be made, or others may read it.
 pub(crate) fn folder(path: &Path) -> Result<()> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     let fault = |source| Error::Io { doing: "cannot make the folder", path: path.to_owned(), source };
-    builder.create(path).map_err(fault)?;
+    folders::private().create(path).map_err(fault)?;
     private(path, Kind::Folder)
 }
 
-/// The text of a short file.
+/// Bytes that nobody else has.
+///
+/// # Errors
+/// If the system gives none.
+pub(crate) fn random_key() -> Result<[u8; 32]> {
+    let mut key = [0; 32];
+    getrandom::fill(&mut key)
+        .map_err(|e| Error::Sandbox(format!("the system gives no random bytes: {e}")))?;
+    Ok(key)
+}
+
+/// The text of a key file.
 pub(crate) fn read_small(path: &Path) -> std::io::Result<String> {
+    read_at_most(path, MOST)
+}
+
+/// The text of a file, or the beginning of one that is longer.
+pub(crate) fn read_at_most(path: &Path, bytes: u64) -> std::io::Result<String> {
     let mut text = String::new();
-    File::open(path)?.take(MOST).read_to_string(&mut text)?;
+    File::open(path)?.take(bytes).read_to_string(&mut text)?;
     Ok(text)
 }
 

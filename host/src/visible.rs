@@ -3,11 +3,16 @@
 
 use postern_check::evidence::is_hidden;
 
+/// Whether a character acts on what shows it, or stays unseen.
+pub(crate) fn acts(c: char) -> bool {
+    c.is_control() || is_hidden(c) || matches!(c, '\u{2028}' | '\u{2029}')
+}
+
 /// The text with every control character, line end and character that cannot be seen written as `\u{...}`.
 pub(crate) fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        if c.is_control() || is_hidden(c) || matches!(c, '\u{2028}' | '\u{2029}') {
+        if acts(c) {
             out.extend(c.escape_unicode());
         } else {
             out.push(c);

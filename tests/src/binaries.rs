@@ -28,20 +28,25 @@ pub fn binary(name: &str) -> PathBuf {
 /// # Panics
 /// If it could be there and is not.
 pub fn real_server(name: &str) -> Option<Vec<String>> {
-    let servers = workspace_root().join(".postern/test-deps");
     let python = name.starts_with("mcp-server-");
-    let left_out = if python { "POSTERN_TEST_PYTHON" } else { "POSTERN_TEST_NPM" };
+    let (path, left_out) = match python {
+        true => (format!("venv/bin/{name}"), "POSTERN_TEST_PYTHON"),
+        false => (format!("npm/node_modules/@modelcontextprotocol/{name}/dist/index.js"), "POSTERN_TEST_NPM"),
+    };
+    let file = installed(&path, left_out)?.display().to_string();
+    Some(if python { vec![file] } else { vec!["node".to_owned(), file] })
+}
+
+/// A file of the test dependencies; `None` where the variable `left_out` says that this machine cannot have it.
+///
+/// # Panics
+/// If it could be there and is not.
+pub(crate) fn installed(path: &str, left_out: &str) -> Option<PathBuf> {
     if std::env::var(left_out).is_ok_and(|value| value == "0") {
-        eprintln!("not tested: {name} cannot be installed here");
+        eprintln!("not tested: {path} cannot be installed here");
         return None;
     }
-    let (words, file) = if python {
-        let program = servers.join("venv/bin").join(name);
-        (vec![program.display().to_string()], program)
-    } else {
-        let script = servers.join("npm/node_modules/@modelcontextprotocol").join(name).join("dist/index.js");
-        (vec!["node".to_owned(), script.display().to_string()], script)
-    };
+    let file = workspace_root().join(".postern/test-deps").join(path);
     assert!(file.exists(), "{} is not installed: run `cargo xtask test`", file.display());
-    Some(words)
+    Some(file)
 }

@@ -1,10 +1,10 @@
 //! The compilers of the languages that declarations are printed in, each as strict as it can be. `None` where
 //! `cargo xtask test` has said that this machine cannot have one.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-use crate::binaries::workspace_root;
+use crate::binaries::{installed, workspace_root};
 
 /// Files of one name and text each.
 pub type Files<'a> = &'a [(&'a str, &'a str)];
@@ -61,16 +61,6 @@ pub fn cargo_check(modules: Files) -> String {
         "a guest's crates are missing: run `cargo fetch --locked --manifest-path tests/guest/Cargo.toml`\n{said}"
     );
     said
-}
-
-fn installed(path: &str, left_out: &str) -> Option<PathBuf> {
-    if std::env::var(left_out).is_ok_and(|value| value == "0") {
-        eprintln!("not tested: {path} cannot be installed here");
-        return None;
-    }
-    let file = workspace_root().join(".postern/test-deps").join(path);
-    assert!(file.exists(), "{} is not installed: run `cargo xtask test`", file.display());
-    Some(file)
 }
 
 fn written(files: Files) -> tempfile::TempDir {

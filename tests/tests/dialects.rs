@@ -5,11 +5,20 @@ use std::time::Duration;
 use postern_tests::Postern;
 use postern_tests::words::{exit, outcome};
 
+/// Runs files of these names and texts, each of which says 42.
+fn dialects_give_42(files: &[(&str, &str)]) {
+    let postern = Postern::new();
+    for (name, source) in files {
+        let run = postern.run_file(name, source);
+        assert_eq!(run.outcome(), outcome::OK, "{name}: {run:#?}");
+        assert_eq!(*run.ok(), 42, "{name}");
+    }
+}
+
 /// cloudflare#959/#961, goose#9647, openclaw#113069, pi-codemode-guard: models write many dialects.
 #[test]
 fn row_23_every_dialect_gives_its_value() {
-    let postern = Postern::new();
-    for (name, source) in [
+    dialects_give_42(&[
         (
             "types.ts",
             "const n: number = 41;\nfunction inc(x: number): number { return x + 1; }\nreturn inc(n);",
@@ -67,18 +76,13 @@ fn row_23_every_dialect_gives_its_value() {
         ("html-like.js", "const s = '```ts';\nreturn s.length + 37;"),
         ("shebang.js", "#!/usr/bin/env node\nreturn 42;"),
         ("strict.js", "'use strict';\nreturn 42;"),
-    ] {
-        let run = postern.run_file(name, source);
-        assert_eq!(run.outcome(), outcome::OK, "{name}: {run:#?}");
-        assert_eq!(*run.ok(), 42, "{name}");
-    }
+    ]);
 }
 
 /// The same of Python.
 #[test]
 fn row_23_every_dialect_of_python_gives_its_value() {
-    let postern = Postern::new();
-    for (name, source) in [
+    dialects_give_42(&[
         ("expression.py", "n = 41\nn + 1"),
         ("result.py", "result = 42"),
         ("return.py", "n = 42\nreturn n"),
@@ -126,36 +130,25 @@ fn row_23_every_dialect_of_python_gives_its_value() {
         ),
         ("semicolon.py", "n = 41; n + 1"),
         ("tabs.py", "if True:\n\tn = 42\nn"),
-    ] {
-        let run = postern.run_file(name, source);
-        assert_eq!(run.outcome(), outcome::OK, "{name}: {run:#?}");
-        assert_eq!(*run.ok(), 42, "{name}");
-    }
+    ]);
 }
 
-/// cloudflare#959: a script can also come on standard input, and its language from a flag.
+/// cloudflare#959: a script can also come on standard input, and its language from a flag or, for Python,
+/// from the text.
 #[test]
 fn row_23_a_script_comes_from_standard_input_too() {
     let postern = Postern::new();
     let records = postern.records();
-    let words = ["run", "-", "--lang", "ts", "--json", "--record-dir", records.to_str().expect("UTF-8")];
-    let finished = postern.command_with(&words, "const n: number = 42;\nreturn n;");
-    assert_eq!(finished.exit, exit::OK, "{finished:#?}");
-    let document: serde_json::Value = serde_json::from_str(&finished.stdout).expect("one document");
-    assert_eq!(document["value"], 42);
-}
-
-/// The same of Python, with and without the flag.
-#[test]
-fn row_23_python_comes_from_standard_input_too() {
-    let postern = Postern::new();
-    let records = postern.records();
     let words = ["run", "-", "--json", "--record-dir", records.to_str().expect("UTF-8")];
-    for (more, source) in [(&["--lang", "py"][..], "x = 42\nx"), (&[], "import math\nprint(math.pi)\n42")] {
+    for (more, source) in [
+        (&["--lang", "ts"][..], "const n: number = 42;\nreturn n;"),
+        (&["--lang", "py"], "x = 42\nx"),
+        (&[], "import math\nprint(math.pi)\n42"),
+    ] {
         let finished = postern.command_with(&[&words[..], more].concat(), source);
         assert_eq!(finished.exit, exit::OK, "{finished:#?}");
         let document: serde_json::Value = serde_json::from_str(&finished.stdout).expect("one document");
-        assert_eq!(document["value"], 42);
+        assert_eq!(document["value"], 42, "{source}");
     }
 }
 
@@ -246,56 +239,64 @@ fn row_23_imports_of_python_say_what_there_is() {
     assert_eq!(*run.ok(), "[1]");
 }
 
+/// Runs scripts that print something late, each with what it prints.
+fn late_output_is_printed(file: &str, scripts: &[(&str, &str)]) {
+    let postern = Postern::new();
+    for (source, printed) in scripts {
+        let run = postern.run_file(file, source);
+        run.ok();
+        assert_eq!(run.stdout(), *printed, "{source}");
+        assert!(run.process.elapsed < Duration::from_secs(3), "{source}");
+    }
+}
+
 /// e2b#477, code-interpreter#44, microsandbox#283, cloudflare/sandbox-sdk#206: what was still running at
 /// the end of the text was lost.
 #[test]
 fn row_24_what_is_still_running_is_waited_for() {
-    let postern = Postern::new();
-    for (source, printed) in [
-        ("Promise.resolve('late').then(console.log)", "late\n"),
-        ("(async () => { await new Promise((r) => setTimeout(r, 30)); console.log('late'); })();", "late\n"),
-        ("setTimeout(() => console.log('late'), 30);", "late\n"),
-        ("queueMicrotask(() => queueMicrotask(() => console.log('late')));", "late\n"),
-        (
-            "async function main() { for (const n of [1, 2]) { await null; console.log(n); } }\nmain().then(() => console.log('done'));",
-            "1\n2\ndone\n",
-        ),
-        ("await Promise.all([1, 2].map(async (n) => { await null; console.log(n); }));", "1\n2\n"),
-        ("console.log(await Promise.resolve('top'));", "top\n"),
-    ] {
-        let run = postern.run_js(source);
-        run.ok();
-        assert_eq!(run.stdout(), printed, "{source}");
-        assert!(run.process.elapsed < Duration::from_secs(3), "{source}");
-    }
+    late_output_is_printed(
+        "script.js",
+        &[
+            ("Promise.resolve('late').then(console.log)", "late\n"),
+            (
+                "(async () => { await new Promise((r) => setTimeout(r, 30)); console.log('late'); })();",
+                "late\n",
+            ),
+            ("setTimeout(() => console.log('late'), 30);", "late\n"),
+            ("queueMicrotask(() => queueMicrotask(() => console.log('late')));", "late\n"),
+            (
+                "async function main() { for (const n of [1, 2]) { await null; console.log(n); } }\nmain().then(() => console.log('done'));",
+                "1\n2\ndone\n",
+            ),
+            ("await Promise.all([1, 2].map(async (n) => { await null; console.log(n); }));", "1\n2\n"),
+            ("console.log(await Promise.resolve('top'));", "top\n"),
+        ],
+    );
 }
 
 /// The same of Python.
 #[test]
 fn row_24_what_is_still_running_in_python_is_waited_for() {
-    let postern = Postern::new();
     let late =
         "import asyncio\nasync def late():\n    await asyncio.sleep(0.03)\n    print('late')\n    return 7\n";
-    for (source, printed) in [
-        (format!("{late}asyncio.create_task(late())\nawait asyncio.sleep(0)"), "late\n"),
-        (format!("{late}await late()"), "late\n"),
-        (format!("{late}asyncio.run(late())"), "late\n"),
-        (format!("{late}await asyncio.sleep(0)\nprint(asyncio.run(late()))"), "late\n7\n"),
-        (
-            format!("{late}async def main():\n    return asyncio.run(late())\nprint(await main())"),
-            "late\n7\n",
-        ),
-        (
-            format!("{late}loop = asyncio.new_event_loop()\nprint(loop.run_until_complete(late()))"),
-            "late\n7\n",
-        ),
-        ("import asyncio\nprint(await asyncio.sleep(0, 'top'))".to_owned(), "top\n"),
-    ] {
-        let run = postern.run_py(&source);
-        run.ok();
-        assert_eq!(run.stdout(), printed, "{source}");
-        assert!(run.process.elapsed < Duration::from_secs(3), "{source}");
-    }
+    late_output_is_printed(
+        "script.py",
+        &[
+            (&format!("{late}asyncio.create_task(late())\nawait asyncio.sleep(0)"), "late\n"),
+            (&format!("{late}await late()"), "late\n"),
+            (&format!("{late}asyncio.run(late())"), "late\n"),
+            (&format!("{late}await asyncio.sleep(0)\nprint(asyncio.run(late()))"), "late\n7\n"),
+            (
+                &format!("{late}async def main():\n    return asyncio.run(late())\nprint(await main())"),
+                "late\n7\n",
+            ),
+            (
+                &format!("{late}loop = asyncio.new_event_loop()\nprint(loop.run_until_complete(late()))"),
+                "late\n7\n",
+            ),
+            ("import asyncio\nprint(await asyncio.sleep(0, 'top'))", "top\n"),
+        ],
+    );
 }
 
 /// openclaw#95904, #83389: errors said nothing.

@@ -2,6 +2,7 @@
 //! the same. What is known to differ is in docs/limitations/python.md.
 
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use postern_tests::words::{exit, outcome};
 use postern_tests::{Postern, workspace_root};
@@ -55,16 +56,16 @@ fn compare(file: &str, least: usize) {
     let programs = programs(file);
     assert!(programs.len() >= least, "{file} has only {} programs", programs.len());
     let postern = Postern::new();
-    let next = std::sync::atomic::AtomicUsize::new(0);
+    let taken = AtomicUsize::new(0);
+    let next = || {
+        let number = taken.fetch_add(1, Ordering::Relaxed);
+        Some((number, programs.get(number)?))
+    };
     let differences = std::sync::Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| {
-                while let Some(program) =
-                    programs.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed))
-                {
-                    let number =
-                        programs.iter().position(|other| std::ptr::eq(other, program)).expect("it is one");
+                while let Some((number, program)) = next() {
                     let run = postern.run_file(&format!("program-{number}.py"), &program.source);
                     let wanted = expected(python, &program.source);
                     let fine = run.outcome() == outcome::OK && run.process.exit == exit::OK;

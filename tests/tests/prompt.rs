@@ -11,15 +11,6 @@ use serde_json::{Value, json};
 const LANGUAGES: [(Language, &str, &str); 3] =
     [(Language::JavaScript, "js", "js"), (Language::TypeScript, "ts", "ts"), (Language::Python, "py", "py")];
 
-/// The languages that this set-up has a runner for.
-fn languages() -> Vec<(Language, &'static str, &'static str)> {
-    let python = workspace_root().join(".postern/runners/python.wasm").exists();
-    if !python {
-        eprintln!("not tested: there is no Python runner; run `cargo xtask setup`");
-    }
-    LANGUAGES.into_iter().filter(|(language, ..)| python || *language != Language::Python).collect()
-}
-
 /// The demo's servers, which the examples are about.
 fn acme() -> Postern {
     let mut postern = Postern::with_config(&workspace_root().join("examples/acme/postern.toml"));
@@ -47,7 +38,7 @@ fn examples(text: &str) -> Vec<String> {
 #[test]
 fn every_example_runs() {
     let postern = acme();
-    for (language, flag, ending) in languages() {
+    for (language, flag, ending) in LANGUAGES {
         let text = prompt(&postern, flag);
         let examples = examples(&text);
         let [find, work, fail] = &examples[..] else { panic!("three examples:\n{text}") };
@@ -77,7 +68,7 @@ fn every_example_runs() {
 fn an_answer_as_the_prompt_wants_it_runs_as_it_is() {
     // One code block with words around it, as models write.
     let postern = acme();
-    for (language, flag, _) in languages() {
+    for (language, flag, _) in LANGUAGES {
         let text = prompt(&postern, flag);
         let block = text.split("```").nth(1).expect("a block");
         let run = postern.run_file("answer.md", &format!("Let me look first.\n\n```{block}```\n"));
@@ -88,7 +79,7 @@ fn an_answer_as_the_prompt_wants_it_runs_as_it_is() {
 #[test]
 fn what_it_says_there_is_is_there_and_what_is_not_is_not() {
     let postern = acme();
-    for (language, _, ending) in languages() {
+    for (language, _, ending) in LANGUAGES {
         let there: Vec<&str> = globals(language).iter().map(|global| global.name).collect();
         let not_there = absent(language);
         let (names, missing) = (json!(there), json!(not_there));

@@ -9,20 +9,28 @@ const SECOND: Duration = Duration::from_secs(1);
 /// How late a limit may come.
 const LATE: Duration = Duration::from_millis(100);
 
-fn cut_after_a_second(flag: &str, source: &str) -> Run {
-    cut_after_a_second_in("script.js", flag, source)
+/// Runs a script that the wall limit of a second has to end, in time.
+#[track_caller]
+fn cut_after_a_second(file: &str, source: &str) -> Run {
+    let mut postern = Postern::new();
+    postern.flags(["--wall-time", "1s"]);
+    let run = timely(SECOND + LATE, || postern.run_file(file, source));
+    run.limit(limit::WALL_TIME);
+    run
 }
 
-fn cut_after_a_second_in(file: &str, flag: &str, source: &str) -> Run {
-    let mut postern = Postern::new();
-    postern.flags([flag, "1s"]);
-    timely(SECOND + LATE, || postern.run_file(file, source))
+/// Runs loops without an end, each cut in time and not too early.
+fn loops_end_at_the_limit(file: &str, sources: &[&str]) {
+    for source in sources {
+        let run = cut_after_a_second(file, source);
+        assert!(run.usage("wall_ms") >= 1000, "too early: {source}");
+    }
 }
 
 /// UTCP code-mode#13: a synchronous loop ignored the time limit.
 #[test]
 fn row_01_loops_end_at_the_limit() {
-    for source in [
+    let sources = [
         "while (true) {}",
         "for (;;) { try { null.x } catch { continue } finally { } }",
         "const spin = () => Promise.resolve().then(spin); await spin();",
@@ -33,17 +41,14 @@ fn row_01_loops_end_at_the_limit() {
         "JSON.stringify({ toJSON() { for (;;) ; } })",
         "class A { get x() { return this.x2 } get x2() { for (;;) ; } } new A().x",
         "try { for (;;) ; } finally { for (;;) ; }",
-    ] {
-        let run = cut_after_a_second("--wall-time", source);
-        run.limit(limit::WALL_TIME);
-        assert!(run.usage("wall_ms") >= 1000, "too early: {source}");
-    }
+    ];
+    loops_end_at_the_limit("script.js", &sources);
 }
 
 /// The same in Python.
 #[test]
 fn row_01_python_loops_end_at_the_limit() {
-    for source in [
+    let sources = [
         "while True: pass",
         "while True:\n    try:\n        None.x\n    except Exception:\n        continue",
         "import asyncio\nasync def spin():\n    while True:\n        await asyncio.sleep(0)\nawait spin()",
@@ -54,11 +59,8 @@ fn row_01_python_loops_end_at_the_limit() {
         "class A:\n    def __getattr__(self, name):\n        while True: pass\nA().x",
         "try:\n    while True: pass\nfinally:\n    while True: pass",
         "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
-    ] {
-        let run = cut_after_a_second_in("script.py", "--wall-time", source);
-        run.limit(limit::WALL_TIME);
-        assert!(run.usage("wall_ms") >= 1000, "too early: {source}");
-    }
+    ];
+    loops_end_at_the_limit("script.py", &sources);
 }
 
 /// UTCP code-mode#13: as above, by computing time.
@@ -89,10 +91,25 @@ fn row_01_other_runs_do_not_notice() {
     });
 }
 
+/// Runs operations that the limit ends, or that fail before; `also` is which other outcomes will do.
+fn operations_end(file: &str, also: &[&str], sources: &[&str]) {
+    for source in sources {
+        let mut postern = Postern::new();
+        postern.flags(["--wall-time", "1s"]);
+        let run = postern.run_file(file, source);
+        match run.outcome() {
+            outcome::LIMIT => assert_eq!(run.process.exit, exit::LIMIT, "{source}: {run:#?}"),
+            outcome::SCRIPT_ERROR => assert_eq!(run.process.exit, exit::SCRIPT_ERROR, "{source}: {run:#?}"),
+            other => assert!(also.contains(&other), "{source} ended as {other}: {run:#?}"),
+        }
+        assert!(run.process.elapsed < 3 * SECOND, "{source}: {:?}", run.process.elapsed);
+    }
+}
+
 /// smolagents#2473: one operation on a huge integer could not be interrupted.
 #[test]
 fn row_02_one_endless_operation_ends_too() {
-    for source in [
+    let sources = [
         "2n ** 100000000n",
         "10n ** (10n ** 8n)",
         "(1n << 1000000000n).toString().length",
@@ -100,23 +117,14 @@ fn row_02_one_endless_operation_ends_too() {
         "BigInt('9'.repeat(20_000_000)) % 7n",
         "'ab'.repeat(2 ** 24).replace(/(a|b|ab)*c/g, '')",
         "Array(2 ** 25).fill(1).sort(() => -1).reverse().join('').split('')",
-    ] {
-        let mut postern = Postern::new();
-        postern.flags(["--wall-time", "1s"]);
-        let run = postern.run_js(source);
-        match run.outcome() {
-            outcome::LIMIT => assert_eq!(run.process.exit, exit::LIMIT, "{source}: {run:#?}"),
-            outcome::SCRIPT_ERROR => assert_eq!(run.process.exit, exit::SCRIPT_ERROR, "{source}: {run:#?}"),
-            other => panic!("{source} ended as {other}: {run:#?}"),
-        }
-        assert!(run.process.elapsed < 3 * SECOND, "{source}: {:?}", run.process.elapsed);
-    }
+    ];
+    operations_end("script.js", &[], &sources);
 }
 
-/// The same in Python.
+/// The same in Python, which can do some of them within the second.
 #[test]
 fn row_02_one_endless_operation_of_python_ends_too() {
-    for source in [
+    let sources = [
         "10 ** (10 ** 8)",
         "str(1 << 3_000_000_000)",
         "x = 3\nwhile True: x = x * x",
@@ -124,18 +132,8 @@ fn row_02_one_endless_operation_of_python_ends_too() {
         "'ab' * (1 << 24) in 'ba' * (1 << 25)",
         "max(range(1 << 40))",
         "import hashlib\nhashlib.sha256(b'x' * (64 << 20)).hexdigest() * (1 << 20)",
-    ] {
-        let mut postern = Postern::new();
-        postern.flags(["--wall-time", "1s"]);
-        let run = postern.run_py(source);
-        match run.outcome() {
-            outcome::OK => {}
-            outcome::LIMIT => assert_eq!(run.process.exit, exit::LIMIT, "{source}: {run:#?}"),
-            outcome::SCRIPT_ERROR => assert_eq!(run.process.exit, exit::SCRIPT_ERROR, "{source}: {run:#?}"),
-            other => panic!("{source} ended as {other}: {run:#?}"),
-        }
-        assert!(run.process.elapsed < 3 * SECOND, "{source}: {:?}", run.process.elapsed);
-    }
+    ];
+    operations_end("script.py", &[outcome::OK], &sources);
 }
 
 /// smolagents#2197: a sleep outlived the limit.
@@ -146,7 +144,7 @@ fn row_03_sleeping_ends_at_the_limit() {
         "await new Promise(() => setInterval(() => {}, 10_000));",
         "setTimeout(() => {}, 30_000); await new Promise((resolve) => setTimeout(resolve, 2 ** 31 - 1));",
     ] {
-        cut_after_a_second("--wall-time", source).limit(limit::WALL_TIME);
+        cut_after_a_second("script.js", source);
     }
 }
 
@@ -159,48 +157,45 @@ fn row_03_sleeping_in_python_ends_at_the_limit() {
         "import asyncio\nasyncio.run(asyncio.sleep(1e6))",
         "import asyncio\nwhile True:\n    try:\n        await asyncio.sleep(30)\n    except BaseException:\n        pass",
     ] {
-        cut_after_a_second_in("script.py", "--wall-time", source).limit(limit::WALL_TIME);
+        cut_after_a_second("script.py", source);
+    }
+}
+
+/// Runs scripts that wait for a tool, each with the tool that it still waits for at the limit.
+fn hanging_tools_are_cancelled(file: &str, scripts: &[(&str, &str)]) {
+    for (source, tool) in scripts {
+        let mut postern = Postern::new();
+        let log = postern.log("t");
+        postern.permissive_guard().server("t", Server::test().log(&log)).flags(["--wall-time", "3s"]);
+        let run = timely(3 * SECOND + LATE, || postern.run_file(file, source));
+        run.limit(limit::WALL_TIME);
+        let pending =
+            run.calls().iter().find(|attempt| attempt["tool"] == format!("t/{tool}")).expect("recorded");
+        assert_eq!(pending["code"], call::CANCELLED, "{run:#?}");
+        assert!(log.eventually("cancel", tool), "{source}: the server was not told: {:?}", log.events());
     }
 }
 
 /// smolagents#2464, eryx PR#73, wasmtime#9188: a tool that hangs outlived the limit.
 #[test]
 fn row_03_a_hanging_tool_ends_at_the_limit_and_is_cancelled() {
-    for (source, tool) in [
+    let scripts = [
         ("await tools.t.never({});", "never"),
         ("await Promise.all([tools.t.sleep({ ms: 30_000 }), tools.t.echo({})]);", "sleep"),
         ("try { await tools.t.never({}); } catch { await tools.t.never({}); }", "never"),
-    ] {
-        let mut postern = Postern::new();
-        let log = postern.log("t");
-        postern.permissive_guard().server("t", Server::test().log(&log)).flags(["--wall-time", "3s"]);
-        let run = timely(3 * SECOND + LATE, || postern.run_js(source));
-        run.limit(limit::WALL_TIME);
-        let pending =
-            run.calls().iter().find(|attempt| attempt["tool"] == format!("t/{tool}")).expect("recorded");
-        assert_eq!(pending["code"], call::CANCELLED, "{run:#?}");
-        assert!(log.eventually("cancel", tool), "{source}: the server was not told: {:?}", log.events());
-    }
+    ];
+    hanging_tools_are_cancelled("script.js", &scripts);
 }
 
 /// The same in Python, plain and awaited.
 #[test]
 fn row_03_a_hanging_tool_ends_a_python_run_at_the_limit_and_is_cancelled() {
-    for (source, tool) in [
+    let scripts = [
         ("tools.t.never()", "never"),
         ("await tools.t.never()", "never"),
         ("import asyncio\nawait asyncio.gather(tools.t.sleep(ms=30_000), tools.t.echo())", "sleep"),
-    ] {
-        let mut postern = Postern::new();
-        let log = postern.log("t");
-        postern.permissive_guard().server("t", Server::test().log(&log)).flags(["--wall-time", "3s"]);
-        let run = timely(3 * SECOND + LATE, || postern.run_py(source));
-        run.limit(limit::WALL_TIME);
-        let pending =
-            run.calls().iter().find(|attempt| attempt["tool"] == format!("t/{tool}")).expect("recorded");
-        assert_eq!(pending["code"], call::CANCELLED, "{run:#?}");
-        assert!(log.eventually("cancel", tool), "{source}: the server was not told: {:?}", log.events());
-    }
+    ];
+    hanging_tools_are_cancelled("script.py", &scripts);
 }
 
 /// openclaw PR#80600: awaiting a promise that nobody settles waited until the wall limit.
@@ -310,16 +305,22 @@ fn row_22_sleeping_works_in_python_and_is_not_computing() {
     assert_eq!(*run.ok(), serde_json::json!([20, 40, 60]));
 }
 
-/// datarobot-genai PR#608: the time that set-up takes was taken from the script's.
-#[test]
-fn row_37_a_cold_start_does_not_eat_the_limit() {
+/// A configuration that finds nothing that an earlier run made.
+fn without_cache() -> Postern {
     let mut postern = Postern::new();
     let cache = postern.path("empty-cache");
     std::fs::create_dir(&cache).expect("a new folder");
     let cache = cache.display().to_string();
-    postern.permissive_guard().server("t", Server::test()).flags(["--wall-time", "1s"]);
-    // Every place in which something could lie that an earlier run made.
+    // Every place in which something could lie.
     postern.env("XDG_CACHE_HOME", &cache).env("POSTERN_CACHE", &cache).env("HOME", &cache);
+    postern
+}
+
+/// datarobot-genai PR#608: the time that set-up takes was taken from the script's.
+#[test]
+fn row_37_a_cold_start_does_not_eat_the_limit() {
+    let mut postern = without_cache();
+    postern.permissive_guard().server("t", Server::test()).flags(["--wall-time", "1s"]);
     let source = "const start = Date.now(); while (Date.now() - start < 600) ; return 'done';";
     assert_eq!(*postern.run_js(source).ok(), "done");
 }
@@ -327,12 +328,8 @@ fn row_37_a_cold_start_does_not_eat_the_limit() {
 /// The same for Python, whose runner takes longest to compile.
 #[test]
 fn row_37_a_cold_start_of_python_does_not_eat_the_limit() {
-    let mut postern = Postern::new();
-    let cache = postern.path("empty-cache");
-    std::fs::create_dir(&cache).expect("a new folder");
-    let cache = cache.display().to_string();
+    let mut postern = without_cache();
     postern.flags(["--wall-time", "5s"]);
-    postern.env("XDG_CACHE_HOME", &cache).env("POSTERN_CACHE", &cache).env("HOME", &cache);
     assert_eq!(*postern.run_py("'done'").ok(), "done");
 }
 

@@ -8,8 +8,10 @@ use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Map, Value};
 use sha2::Sha256;
 
+use crate::Result;
 use crate::canonical::canonical;
 use crate::policy::Agent;
+use crate::secret_file::random_key;
 
 /// Everything that an approval is bound to. A change of any part is another call.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,10 +77,8 @@ impl Sealer {
     ///
     /// # Errors
     /// If the system gives no random bytes.
-    pub fn new() -> std::io::Result<Self> {
-        let mut key = [0; 32];
-        getrandom::fill(&mut key).map_err(std::io::Error::other)?;
-        Ok(Self { key, used: Mutex::default() })
+    pub fn new() -> Result<Self> {
+        Ok(Self { key: random_key()?, used: Mutex::default() })
     }
 
     /// The seal of a binding.

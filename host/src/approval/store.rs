@@ -13,7 +13,7 @@
 //! counts for is decided where the question was put (`queue`, and then the gate).
 
 use std::fs::{File, TryLockError};
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use hmac::Mac;
@@ -158,13 +158,7 @@ impl Queue {
         let folder = state.join(FOLDER);
         secret_file::folder(&folder)?;
         let path = state.join(KEY_FILE);
-        let make = || {
-            let mut key = [0; 32];
-            getrandom::fill(&mut key)
-                .map_err(|e| Error::Sandbox(format!("the system gives no random bytes: {e}")))?;
-            Ok(hex(&key))
-        };
-        let text = secret_file::read_or_make(&path, make)?;
+        let text = secret_file::read_or_make(&path, || Ok(hex(&secret_file::random_key()?)))?;
         let key = from_hex(text.trim()).and_then(|bytes| bytes.try_into().ok()).ok_or_else(|| {
             let message = "is no key; move it away while nothing waits in the queue, and a new one is made";
             Error::Config { path, message: message.into() }
@@ -292,7 +286,7 @@ impl Queue {
 
     /// The answer to a question, taken out of the queue. `Err`: there is one, and it is none of ours.
     pub(super) fn take(&self, put: &Put) -> Option<Result<Answer, NotOurs>> {
-        let text = match read_small(&put.answer) {
+        let text = match secret_file::read_at_most(&put.answer, MOST) {
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => return None,
             text => text,
         };
@@ -323,7 +317,7 @@ impl Queue {
     /// None: it has gone meanwhile.
     fn waiting(&self, id: &str) -> Option<Waiting> {
         let path = self.path(id, QUESTION);
-        let text = match read_small(&path) {
+        let text = match secret_file::read_at_most(&path, MOST) {
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => return None,
             text => text.unwrap_or_default(),
         };
@@ -400,12 +394,6 @@ pub(super) fn digest(question: &Question) -> String {
 fn is_stale(path: &Path) -> bool {
     let Ok(file) = File::open(path) else { return false };
     !matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
-}
-
-fn read_small(path: &Path) -> std::io::Result<String> {
-    let mut text = String::new();
-    File::open(path)?.take(MOST).read_to_string(&mut text)?;
-    Ok(text)
 }
 
 fn fault(code: &'static str, message: String, hint: Option<&str>) -> Error {

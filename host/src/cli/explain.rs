@@ -150,13 +150,13 @@ impl Recorded<'_> {
             Ok(policy) if self.manifest.policy_version.is_empty() => {
                 changes.push(format!(
                     "the record does not say which policy it was; today it is {}",
-                    short(policy.version())
+                    show::short_digest(policy.version())
                 ));
             }
             Ok(policy) if policy.version() != self.manifest.policy_version => changes.push(format!(
                 "the policy is another one than then: {} then, {} today",
-                short(&self.manifest.policy_version),
-                short(policy.version())
+                show::short_digest(&self.manifest.policy_version),
+                show::short_digest(policy.version())
             )),
             Ok(_) => {}
             Err(e) => changes.push(format!("the policy of today cannot be compiled: {e}")),
@@ -179,9 +179,8 @@ impl Recorded<'_> {
         let facts = outcome.facts.as_deref();
         let notes =
             today.map(|today| today.notes.clone()).unwrap_or_else(|| vec![self.why_no_facts().into()]);
+        let same = today.and_then(Today::same);
         let rules = |facts: &RecordedFacts| -> Vec<Value> {
-            let same =
-                today.filter(|today| today.changes.is_empty()).and_then(|today| today.decided.as_ref().ok());
             let rule = |rule: &record::AppliedRule| {
                 let mut document = json!(rule);
                 if let Some(known) = same.and_then(|decided| decided.policy.rule(&rule.id)) {
@@ -197,7 +196,6 @@ impl Recorded<'_> {
             document["value"] = json!(argument.text(attempt));
             document
         };
-        let same = today.filter(|today| today.changes.is_empty());
         Told {
             run: &manifest.run,
             call: attempt.call,
@@ -214,9 +212,7 @@ impl Recorded<'_> {
             policy_version: &manifest.policy_version,
             profile: manifest.profile.as_deref(),
             thresholds: manifest.guard.as_ref().map(|guard| guard.thresholds),
-            without_scores: same
-                .and_then(|today| today.decided.as_ref().ok())
-                .and_then(Decided::without_json),
+            without_scores: same.and_then(Decided::without_json),
             today: today.map(Today::json),
             notes,
         }
@@ -237,9 +233,7 @@ impl Recorded<'_> {
             manifest.run,
             outcome.at
         );
-        for reason in &outcome.reasons {
-            println!("  {:22} {}", reason.code, show::one_line(&reason.message));
-        }
+        print_reasons(&outcome.reasons);
         let Some(facts) = outcome.facts.as_deref() else { return show::note(self.why_no_facts()) };
         self.print_rules(facts, today);
         self.print_facts(facts);
@@ -255,8 +249,7 @@ impl Recorded<'_> {
     }
 
     fn print_rules(&self, facts: &RecordedFacts, today: Option<&Today>) {
-        let same =
-            today.filter(|today| today.changes.is_empty()).and_then(|today| today.decided.as_ref().ok());
+        let same = today.and_then(Today::same);
         let mut table = show::table(&["rule", "means", "where"]);
         for rule in &facts.rules {
             let lifted = if rule.lifted { " (lifted)" } else { "" };
@@ -265,7 +258,9 @@ impl Recorded<'_> {
             table.add_row([
                 show::one_line(&rule.id),
                 format!("{}{lifted}", rule.kind),
-                place.unwrap_or_else(|| format!("policy {}", short(&self.manifest.policy_version))),
+                place.unwrap_or_else(|| {
+                    format!("policy {}", show::short_digest(&self.manifest.policy_version))
+                }),
             ]);
         }
         println!("{table}");
@@ -279,7 +274,7 @@ impl Recorded<'_> {
                 table.add_row([
                     show::one_line(&argument.path),
                     show::one_line(&argument.text(self.attempt)),
-                    word(&argument.origin),
+                    show::word(&argument.origin),
                     show::one_line(&argument.from.join(", ")),
                     if argument.authority { "whom or what it reaches" } else { "" }.to_owned(),
                 ]);
@@ -291,9 +286,9 @@ impl Recorded<'_> {
         println!(
             "  {:14} its server is {}, sink {}, holds {}",
             "labels",
-            word(&labels.trust),
-            word(&labels.sink),
-            word(&labels.holds)
+            show::word(&labels.trust),
+            show::word(&labels.sink),
+            show::word(&labels.holds)
         );
         let effects = match (facts.read_only, facts.side_effects) {
             (true, _) => "changes nothing, as a trusted server says",
@@ -303,7 +298,7 @@ impl Recorded<'_> {
         };
         let outside = if facts.outside { "; reaches outside" } else { "" };
         println!("  {:14} {effects}{outside}", "effects");
-        println!("  {:14} {}", "trigger", word(&facts.trigger));
+        println!("  {:14} {}", "trigger", show::word(&facts.trigger));
         let spent = match facts.budget.spent.is_empty() {
             true => String::new(),
             false => format!("; with it {}", facts.budget.spent.join(", ")),
@@ -316,6 +311,11 @@ impl Recorded<'_> {
 }
 
 impl Today {
+    /// What it says, if nothing has changed since the call was decided.
+    fn same(&self) -> Option<&Decided> {
+        self.decided.as_ref().ok().filter(|_| self.changes.is_empty())
+    }
+
     fn json(&self) -> Value {
         let mut document = match &self.decided {
             Ok(decided) => decided.json(),
@@ -327,23 +327,20 @@ impl Today {
 
     fn print(&self, tool: &str) {
         println!("\n{}", "today".bold());
-        if self.changes.is_empty() {
-            println!(
-                "  the policy is the same as then ({})",
-                self.decided.as_ref().map_or("", |d| short(d.policy.version()))
-            );
-            if let Ok(decided) = &self.decided {
-                decided.print_without();
-            }
-        } else {
-            self.changes.iter().for_each(|change| println!("  {}", show::one_line(change)));
-            if let Ok(decided) = &self.decided {
+        let changed = !self.changes.is_empty();
+        if !changed {
+            let version = self.decided.as_ref().map_or("", |d| show::short_digest(d.policy.version()));
+            println!("  the policy is the same as then ({version})");
+        }
+        self.changes.iter().for_each(|change| println!("  {}", show::one_line(change)));
+        if let Ok(decided) = &self.decided {
+            if changed {
                 decided.print(tool);
-                decided.print_without();
             }
+            decided.print_without();
         }
         // What the record lacks matters only to another policy than the one that decided.
-        if !self.changes.is_empty() {
+        if changed {
             self.notes.iter().for_each(|note| show::note(note));
         }
     }
@@ -402,9 +399,7 @@ impl Decided {
 
     fn print(&self, tool: &str) {
         println!("{} {}", show::verdict(self.decision.verdict), show::one_line(tool));
-        for reason in &self.decision.reasons {
-            println!("  {:22} {}", reason.code, show::one_line(&reason.message));
-        }
+        print_reasons(&self.decision.reasons);
         self.print_rules(&self.decision);
     }
 
@@ -429,6 +424,12 @@ impl Decided {
     }
 }
 
+fn print_reasons(reasons: &[Reason]) {
+    for reason in reasons {
+        println!("  {:22} {}", reason.code, show::one_line(&reason.message));
+    }
+}
+
 fn print_findings(findings: impl Iterator<Item = (String, Option<String>, String)>) {
     println!("\n{}", "findings".bold());
     for (code, path, message) in findings {
@@ -441,7 +442,7 @@ fn print_scores(scores: &Scores, weights: Option<&str>) {
     println!(
         "\n{}{}",
         "scores".bold(),
-        weights.map(|w| format!(" of the weights {}", short(w))).unwrap_or_default()
+        weights.map(|w| format!(" of the weights {}", show::short_digest(w))).unwrap_or_default()
     );
     let policy = &scores.approval_policy;
     println!(
@@ -451,19 +452,10 @@ fn print_scores(scores: &Scores, weights: Option<&str>) {
         scores.exfiltration,
         scores.args_grounded,
         scores.blast_radius,
-        word(&scores.effect)
+        show::word(&scores.effect)
     );
     println!(
         "  policy: allow {:.2}  require_human {:.2}  reject {:.2}",
         policy.allow, policy.require_human, policy.reject
     );
-}
-
-/// The name by which documents know it.
-fn word(value: &impl Serialize) -> String {
-    serde_json::to_value(value).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
-}
-
-fn short(digest: &str) -> &str {
-    digest.get(..12).unwrap_or(digest)
 }

@@ -1,10 +1,10 @@
 //! `postern prompt`: the text that teaches a model to write scripts for this host.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::json;
 
 use super::exit::Exit;
-use super::options::ConfigOptions;
+use super::options::{ConfigOptions, LanguageName};
 use super::print::println;
 use super::show;
 use crate::Result;
@@ -15,7 +15,7 @@ use crate::script::Language;
 pub(super) struct Options {
     /// What the model is to write
     #[arg(long, value_name = "LANGUAGE", default_value = "js")]
-    lang: Written,
+    lang: LanguageName,
     /// The profile that the scripts will run under
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
@@ -26,23 +26,9 @@ pub(super) struct Options {
     config: ConfigOptions,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Written {
-    /// JavaScript
-    Js,
-    /// TypeScript
-    Ts,
-    /// Python
-    Py,
-}
-
 pub(super) fn run(options: Options) -> Result<Exit> {
     let config = options.config.read()?;
-    let language = match options.lang {
-        Written::Js => Language::JavaScript,
-        Written::Ts => Language::TypeScript,
-        Written::Py => Language::Python,
-    };
+    let language = Language::from(options.lang);
     let text = prompt(&config, language, options.profile.as_deref())?;
     if options.json {
         show::print_json(&json!({"language": language.name(), "profile": options.profile, "prompt": text}));

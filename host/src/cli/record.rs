@@ -79,7 +79,7 @@ fn show_record(read: &record::Read) {
         "script",
         manifest.script,
         manifest.language,
-        short(&manifest.script_sha256)
+        show::short_digest(&manifest.script_sha256)
     );
     if !manifest.intent.is_empty() {
         println!("  {:12} {}", "intent", manifest.intent);
@@ -98,10 +98,10 @@ fn show_record(read: &record::Read) {
         println!("  {:12} {profile}", "profile");
     }
     if !manifest.policy_version.is_empty() {
-        println!("  {:12} {}", "policy", short(&manifest.policy_version));
+        println!("  {:12} {}", "policy", show::short_digest(&manifest.policy_version));
     }
     println!("  {:12} {}", "granted", manifest.allow_tools.join(", "));
-    let runner = short(&manifest.runner_blake3);
+    let runner = show::short_digest(&manifest.runner_blake3);
     println!(
         "  {:12} postern {}, wasmtime {}, runner {runner}",
         "versions", manifest.postern, manifest.wasmtime
@@ -109,7 +109,13 @@ fn show_record(read: &record::Read) {
     match &read.closing {
         Some(closing) => {
             if let Some(guard) = &closing.guard {
-                println!("  {:12} {} ({}) on {}", "guard", guard.version, short(&guard.sha256), guard.device);
+                println!(
+                    "  {:12} {} ({}) on {}",
+                    "guard",
+                    guard.version,
+                    show::short_digest(&guard.sha256),
+                    guard.device
+                );
             }
             println!();
             show::report(&closing.report, false);
@@ -142,8 +148,4 @@ fn show_planted(entry: &record::Entry) {
         let text = planted.text.as_deref().map(visible).unwrap_or_default();
         println!("  call {call}, orders{place} (strength {}): {}", planted.strength, show::one_line(&text));
     }
-}
-
-fn short(digest: &str) -> &str {
-    digest.get(..12).unwrap_or(digest)
 }

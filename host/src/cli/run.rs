@@ -8,13 +8,12 @@ use clap::{Args, ValueEnum};
 use tokio_util::sync::CancellationToken;
 
 use super::exit::Exit;
-use super::options::{ConfigOptions, LimitOptions};
+use super::options::{ConfigOptions, LanguageName, LimitOptions};
 use super::{approvals, show};
 use crate::approval::{ApprovalMode, Question};
 use crate::constraints::Constraints;
 use crate::ledger::InputLabels;
 use crate::pins::Pins;
-use crate::script::Language;
 use crate::visible::visible;
 use crate::{Error, Host, Result, Script};
 
@@ -92,16 +91,6 @@ impl From<Approvals> for ApprovalMode {
     }
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum LanguageName {
-    /// JavaScript
-    Js,
-    /// TypeScript
-    Ts,
-    /// Python
-    Py,
-}
-
 pub(super) async fn run(options: Options) -> Result<Exit> {
     let labels = input_labels(&options)?;
     let text = read_script(&options.script)?;
@@ -173,11 +162,7 @@ fn script(text: String, options: &Options, labels: &[InputLabels], cancel: &Canc
         script = script.seed(seed);
     }
     if let Some(language) = options.lang {
-        script = script.language(match language {
-            LanguageName::Js => Language::JavaScript,
-            LanguageName::Ts => Language::TypeScript,
-            LanguageName::Py => Language::Python,
-        });
+        script = script.language(language.into());
     }
     if !options.json && std::io::stderr().is_terminal() {
         script = script.observer(Arc::new(show::live_call));

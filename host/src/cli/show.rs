@@ -103,9 +103,18 @@ pub(super) fn report(report: &Report, records: bool) {
     );
 }
 
+/// The name by which documents know it.
+pub(super) fn word(value: &impl serde::Serialize) -> String {
+    serde_json::to_value(value).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+/// Enough of a digest to tell it from others.
+pub(super) fn short_digest(digest: &str) -> &str {
+    digest.get(..12).unwrap_or(digest)
+}
+
 fn outcome(report: &Report) -> String {
-    let name = serde_json::to_value(report.outcome).ok().and_then(|v| v.as_str().map(str::to_owned));
-    let name = name.unwrap_or_default();
+    let name = word(&report.outcome);
     match report.outcome {
         crate::Outcome::Ok => name.green().bold().to_string(),
         _ => name.red().bold().to_string(),

@@ -137,7 +137,7 @@ fn print_document(tools: &[impl Serialize], problems: &[Problem]) {
     show::print_json(&json!({"tools": tools, "problems": problems}));
 }
 
-fn warn(problems: &[Problem]) {
+pub(super) fn warn(problems: &[Problem]) {
     problems.iter().for_each(|problem| eprintln!("{} {problem}", "warning:".yellow().bold()));
 }
 

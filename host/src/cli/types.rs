@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use owo_colors::OwoColorize;
 use serde_json::json;
 
 use super::exit::Exit;
-use super::print::{eprintln, println};
+use super::print::println;
 use super::show;
 use crate::gate::Grants;
 use crate::stubs::{self, Target};
@@ -78,7 +77,7 @@ pub(super) async fn run(
         show::print_json(&json!({"types": text, "tools": tools, "problems": problems}));
     } else {
         println!("{}", text.trim_end());
-        problems.iter().for_each(|problem| eprintln!("{} {problem}", "warning:".yellow().bold()));
+        super::tools::warn(&problems);
     }
     Ok(Exit::Done)
 }

@@ -275,11 +275,10 @@ impl Config {
     /// If a pattern is none, or there is no such profile.
     pub fn grants_under(&self, profile: Option<&str>) -> Result<Grants> {
         let grants = self.grants()?;
-        let Some(name) = profile else { return Ok(grants) };
-        Ok(match self.profile(name)?.patterns()? {
-            Some(patterns) => grants.within(patterns),
-            None => grants,
-        })
+        match profile {
+            Some(name) => self.profile(name)?.narrow(grants),
+            None => Ok(grants),
+        }
     }
 
     /// How the guard worker is started.

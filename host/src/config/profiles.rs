@@ -10,7 +10,7 @@ use super::ResultsConfig;
 use super::inputs::Mount;
 use super::policy::{read_now, source};
 use crate::approval::ApprovalMode;
-use crate::gate::Pattern;
+use crate::gate::{Grants, Pattern};
 use crate::policy::Source;
 use crate::sandbox::Limits;
 use crate::script::Language;
@@ -89,6 +89,17 @@ impl Profile {
     pub fn patterns(&self) -> Result<Option<Vec<Pattern>>> {
         let parse = |tools: &Vec<String>| tools.iter().map(|tool| Pattern::parse(tool)).collect();
         self.tools.as_ref().map(parse).transpose()
+    }
+
+    /// These grants, without what the profile takes away.
+    ///
+    /// # Errors
+    /// If a pattern is none.
+    pub(crate) fn narrow(&self, grants: Grants) -> Result<Grants> {
+        Ok(match self.patterns()? {
+            Some(patterns) => grants.within(patterns),
+            None => grants,
+        })
     }
 
     /// Its own policy text, if it has one.

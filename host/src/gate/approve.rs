@@ -1,7 +1,7 @@
 //! Step 8: what a person says. The run's clock stands still meanwhile, other calls go on. The answer is
 //! bound to exactly this call and used once; what was known of the call is found out again after it.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use postern_check::{Reason, Verdict};
 use serde_json::json;
@@ -10,6 +10,7 @@ use super::attempt::Attempt;
 use super::ledger::Traced;
 use super::{Call, Inner};
 use crate::approval::{ApprovalRequest, Binding, Decision, Likeness, Seal, Sealer, Unsealed, Void, places};
+use crate::upstream::ToolDefinition;
 use crate::{ToolError, ToolErrorCode};
 
 /// What came of asking, and what the answer is for.
@@ -28,11 +29,8 @@ impl Inner {
         call: &Call,
         traced: &mut Traced,
     ) -> Result<(), ToolError> {
-        let pause = self.parts.clock.pause();
-        let began = std::time::Instant::now();
-        let answered = self.ask(attempt, call, traced).await;
-        attempt.waited(began.elapsed());
-        drop(pause);
+        let (answered, waited) = self.off_the_clock(self.ask(attempt, call, traced)).await;
+        attempt.waited(waited);
 
         let tool = call.definition.id();
         let because = attempt.because().to_owned();
@@ -54,7 +52,13 @@ impl Inner {
         if self.groups.take(&likeness) {
             return Answered { decision: Some(Decision::Approved), seal, binding };
         }
-        let request = self.request(attempt, call, traced, &likeness, &binding, &seal);
+        let request = ApprovalRequest {
+            origins: traced.facts.arguments.clone(),
+            reasons: attempt.reasons.clone(),
+            scores: attempt.scores.clone(),
+            alike: likeness.can_be_shared().then(|| likeness.clone()),
+            ..self.request(&binding, &seal)
+        };
         let decision = tokio::time::timeout(time, self.parts.approver.decide(request)).await.ok();
         if let Some(Decision::ApprovedLike(calls)) = decision
             && likeness.can_be_shared()
@@ -73,10 +77,7 @@ impl Inner {
         traced: &mut Traced,
     ) -> Result<(), ToolError> {
         let tool = &call.definition;
-        let now = self.parts.upstreams.tool(&tool.server, &tool.name).await?;
-        if now.digest() != tool.digest() {
-            return Err(definition_changed(&tool.id()));
-        }
+        self.is_as_decided(tool).await?;
         let mut again = self.trace(attempt.number(), tool, &call.arguments).await?;
         // Its own costs must not count against it twice.
         self.give_back(traced);
@@ -92,6 +93,18 @@ impl Inner {
         attempt.knows(&again);
         let message = format!("{}: blocked, although it was approved: {}", tool.id(), attempt.because());
         Err(ToolError::new(ToolErrorCode::Blocked, message))
+    }
+
+    /// Whether the tool still is the one that was checked: a person may have taken minutes, and the server may
+    /// have changed its mind meanwhile.
+    pub(super) async fn is_as_decided(&self, tool: &ToolDefinition) -> Result<(), ToolError> {
+        let now = self.parts.upstreams.tool(&tool.server, &tool.name).await?;
+        if now.digest() == tool.digest() {
+            return Ok(());
+        }
+        let message =
+            format!("{}: the tool's definition changed while this call was being checked", tool.id());
+        Err(ToolError::new(ToolErrorCode::Blocked, message).retryable())
     }
 
     pub(super) fn binding(&self, call: &Call, question: String, time: Duration) -> Binding {
@@ -119,15 +132,8 @@ impl Inner {
         }
     }
 
-    fn request(
-        &self,
-        attempt: &Attempt<'_>,
-        call: &Call,
-        traced: &Traced,
-        likeness: &Likeness,
-        binding: &Binding,
-        seal: &Seal,
-    ) -> ApprovalRequest {
+    /// The question that an answer under this seal is for; what else is known of it is the caller's to add.
+    pub(super) fn request(&self, binding: &Binding, seal: &Seal) -> ApprovalRequest {
         ApprovalRequest {
             id: binding.question.clone(),
             seal: seal.text(),
@@ -136,17 +142,25 @@ impl Inner {
             tool: binding.tool.clone(),
             definition_sha256: binding.definition_sha256.clone(),
             policy_version: binding.policy_version.clone(),
-            arguments: call.arguments.clone(),
-            origins: traced.facts.arguments.clone(),
+            arguments: binding.arguments.clone(),
+            origins: Vec::new(),
             intent: self.parts.intent.clone(),
-            reasons: attempt.reasons.clone(),
-            scores: attempt.scores.clone(),
-            alike: likeness.can_be_shared().then(|| likeness.clone()),
+            reasons: Vec::new(),
+            scores: None,
+            alike: None,
             asked: jiff::Timestamp::now(),
             // A time that no calendar has is one that never comes.
             expires: jiff::Timestamp::from_second(binding.expires).unwrap_or(jiff::Timestamp::MAX),
             redactor: std::sync::Arc::clone(&self.parts.redactor),
         }
+    }
+
+    /// Waits while the run's clock stands still, and says how long that took.
+    pub(super) async fn off_the_clock<T>(&self, future: impl Future<Output = T>) -> (T, Duration) {
+        let _pause = self.parts.clock.pause();
+        let began = Instant::now();
+        let output = future.await;
+        (output, began.elapsed())
     }
 }
 
@@ -205,10 +219,4 @@ fn does_not_count(attempt: &mut Attempt<'_>, tool: &str, void: Void) -> ToolErro
         _ => ToolErrorCode::Blocked,
     };
     ToolError::new(code, format!("{tool}: {void}")).with_details(json!({"kind": void.code()}))
-}
-
-/// The tool is not the one that was checked.
-pub(super) fn definition_changed(tool: &str) -> ToolError {
-    let message = format!("{tool}: the tool's definition changed while this call was being checked");
-    ToolError::new(ToolErrorCode::Blocked, message).retryable()
 }

@@ -35,11 +35,7 @@ impl Inner {
     ) -> Result<ToolResult, ToolError> {
         let _place = attempt.timed(|t| &mut t.queue_ms, self.budget.place()).await?;
         let tool = &call.definition;
-        // A person may have taken minutes, and the server may have changed its mind meanwhile.
-        let now = self.parts.upstreams.tool(&tool.server, &tool.name).await?;
-        if now.digest() != tool.digest() {
-            return Err(super::approve::definition_changed(&tool.id()));
-        }
+        self.is_as_decided(tool).await?;
         let arguments = call.arguments.clone();
         attempt.dispatched = true;
         let answer = self.parts.upstreams.call(&tool.server, &tool.name, arguments, options);

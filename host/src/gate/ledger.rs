@@ -57,15 +57,12 @@ pub(super) struct Reading {
 
 impl Inner {
     /// What has come into the run. A run that makes no call never has one.
-    fn shared_ledger(&self) -> &Arc<Mutex<Ledger>> {
-        self.ledger.get_or_init(|| {
-            let GateParts { intent, constraints, script, .. } = &self.parts;
-            Arc::new(Mutex::new(Ledger::new(intent, constraints, script)))
-        })
-    }
-
     fn ledger(&self) -> MutexGuard<'_, Ledger> {
-        self.shared_ledger().lock().unwrap_or_else(PoisonError::into_inner)
+        let ledger = self.ledger.get_or_init(|| {
+            let GateParts { intent, constraints, script, .. } = &self.parts;
+            Mutex::new(Ledger::new(intent, constraints, script))
+        });
+        ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Puts together what is known of a call, without the guard.

@@ -1,8 +1,6 @@
 //! Step 9, when a server stops in the middle of a call and wants a person to open a link: the person is shown
 //! where it leads and decides. Postern opens nothing itself, and the script learns nothing of the link.
 
-use std::sync::Arc;
-
 use postern_check::evidence::Origin;
 use postern_check::{Reason, Verdict};
 use serde_json::{Map, Value};
@@ -55,10 +53,7 @@ impl Inner {
             ("url".to_owned(), Value::from(url.as_str())),
         ]);
         let time = self.parts.approval_time;
-        let binding = Binding {
-            arguments: arguments.clone(),
-            ..self.binding(call, uuid::Uuid::new_v4().to_string(), time)
-        };
+        let binding = Binding { arguments, ..self.binding(call, uuid::Uuid::new_v4().to_string(), time) };
         let seal = self.parts.sealer.seal(&binding);
         let origin = |name: &str, value: &str| ArgumentFact {
             path: format!("/{name}"),
@@ -68,28 +63,13 @@ impl Inner {
             from: vec![tool.clone()],
         };
         let request = ApprovalRequest {
-            id: binding.question.clone(),
-            seal: seal.text(),
-            run: binding.run.clone(),
-            agent: binding.agent.clone(),
-            tool: tool.clone(),
-            definition_sha256: binding.definition_sha256.clone(),
-            policy_version: binding.policy_version.clone(),
-            arguments,
             origins: vec![origin("host", host), origin("url", url.as_str())],
-            intent: self.parts.intent.clone(),
             reasons: vec![reason],
-            scores: None,
-            alike: None,
-            asked: jiff::Timestamp::now(),
-            expires: jiff::Timestamp::from_second(binding.expires).unwrap_or(jiff::Timestamp::MAX),
-            redactor: Arc::clone(&self.parts.redactor),
+            ..self.request(&binding, &seal)
         };
-        let pause = self.parts.clock.pause();
-        let began = std::time::Instant::now();
-        let decision = tokio::time::timeout(time, self.parts.approver.decide(request)).await;
-        attempt.waited(began.elapsed());
-        drop(pause);
+        let asking = tokio::time::timeout(time, self.parts.approver.decide(request));
+        let (decision, waited) = self.off_the_clock(asking).await;
+        attempt.waited(waited);
         let because = "its server wants a person to open a link";
         super::approve::may_go_on(attempt, &tool, because, decision.ok())?;
         super::approve::open(&self.parts.sealer, attempt, &tool, &seal, &binding)

@@ -126,7 +126,7 @@ pub struct Gate(Arc<Inner>);
 struct Inner {
     parts: GateParts,
     budget: Budget,
-    ledger: OnceLock<Arc<Mutex<Ledger>>>,
+    ledger: OnceLock<Mutex<Ledger>>,
     /// The user's rules, as far as they can be checked.
     constraints: Constraints,
     spent: Mutex<Spent>,

@@ -8,7 +8,7 @@ use super::ledger::{Reading, Traced};
 use super::{Call, Inner};
 use crate::config::{OnFound, ResultRules, ResultsConfig};
 use crate::sandbox::Answer;
-use crate::scan::{Became, Found, Look, ResultLabel};
+use crate::scan::{Became, Found, Look, ResultLabel, kinds};
 use crate::upstream::{Blob, ToolResult};
 use crate::{ToolError, ToolErrorCode};
 
@@ -119,7 +119,7 @@ impl Inner {
                 Err(unread) => return unread,
             };
             let became = given.became();
-            strictest = if became == Became::Passed { strictest } else { became };
+            strictest = strictest.max(became);
             let value = match given {
                 Given::AsItIs => value,
                 Given::Instead(instead) => instead,
@@ -134,15 +134,13 @@ impl Inner {
                     return ToolError { message, details: Some(details), ..error };
                 }
             };
-            // Details that only repeat the message are told once.
-            if is_message || more {
-                all.push(found);
-            }
             match value {
                 Value::String(text) if is_message => error.message = text,
                 value => error.details = Some(value),
             }
+            // Details that only repeat the message are told once.
             if is_message || more {
+                all.push(found);
                 self.note(prepared);
             }
         }
@@ -214,19 +212,16 @@ fn what(found: &Found, rules: ResultRules) -> String {
         parts.push(format!("text that gives orders to whoever reads it (results.instructions = {rule})"));
     }
     if !found.secrets.is_empty() {
-        parts.push(format!("{} (results.secrets = {})", kinds(found).join(", "), name(rules.secrets)));
+        parts.push(format!(
+            "{} (results.secrets = {})",
+            kinds(&found.secrets).join(", "),
+            name(rules.secrets)
+        ));
     }
     if found.unsearched > 0 {
         parts.push(format!("{} bytes at its end are more than is searched", found.unsearched));
     }
     parts.join("; ")
-}
-
-fn kinds(found: &Found) -> Vec<&str> {
-    let mut kinds: Vec<&str> = found.secrets.iter().map(|secret| secret.kind.as_str()).collect();
-    kinds.sort_unstable();
-    kinds.dedup();
-    kinds
 }
 
 fn name(rule: OnFound) -> &'static str {
@@ -245,7 +240,7 @@ fn withheld(id: &str, found: &Found, rules: ResultRules) -> ToolError {
         what(found, rules)
     );
     let details = json!({
-        "kind": "result-withheld", "dispatched": true, "instructions": found.planted.len(), "secrets": kinds(found),
+        "kind": "result-withheld", "dispatched": true, "instructions": found.planted.len(), "secrets": kinds(&found.secrets),
     });
     ToolError::new(ToolErrorCode::Blocked, message).with_details(details)
 }

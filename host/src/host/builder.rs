@@ -156,7 +156,7 @@ impl HostBuilder {
             upstreams: upstreams.build(),
             guard: self.guard,
             pins: self.pins.map(Arc::new),
-            sealer: Arc::new(Sealer::new().map_err(|e| Error::Sandbox(format!("no random bytes: {e}")))?),
+            sealer: Arc::new(Sealer::new()?),
             settings: Arc::new(settings),
         })
     }
@@ -207,10 +207,7 @@ impl Conditions {
             Some(own) => approvers.of(Some((name, own)))?,
             None => Arc::clone(&self.approver),
         };
-        let grants = match profile.patterns()? {
-            Some(patterns) => self.grants.clone().within(patterns),
-            None => self.grants.clone(),
-        };
+        let grants = profile.narrow(self.grants.clone())?;
         let results = Results { profile: profile.results.clone(), ..self.results.clone() };
         Ok(Self { grants, limits, results, approver, policy })
     }

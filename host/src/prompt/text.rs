@@ -113,13 +113,7 @@ fn line(text: &mut String, words: std::fmt::Arguments<'_>) {
 fn around(facts: &Facts<'_>) -> String {
     let absent = absent(facts.language).join(", ");
     match facts.language {
-        Language::Python => {
-            let packages = match facts.packages.is_empty() {
-                true => String::new(),
-                false => format!(" Installed: {}.", list(facts.packages.iter().map(String::as_str))),
-            };
-            format!("The standard library. No sockets, subprocesses, pip, {absent}.{packages}")
-        }
+        Language::Python => format!("The standard library. No sockets, subprocesses, pip, {absent}."),
         Language::JavaScript | Language::TypeScript => {
             let usual = globals(facts.language).iter().filter(|global| global.usage.is_empty());
             let usual: Vec<&str> = usual.map(|global| global.name).collect();

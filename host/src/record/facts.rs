@@ -27,16 +27,16 @@ pub struct RecordedFacts {
     /// Of the tool, as they applied to this call.
     pub labels: Labels,
     /// Known not to change anything.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub read_only: bool,
     /// It sends something out or does what cannot be taken back.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub outside: bool,
     /// What the tool's definition says of side effects, where it may be believed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side_effects: Option<bool>,
     /// The arguments name a target.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub names_target: bool,
     /// What made the agent act.
     pub trigger: Trigger,
@@ -60,7 +60,7 @@ pub struct AppliedRule {
     /// What it means.
     pub kind: RuleKind,
     /// It would have had a person asked, and a permit lifted it.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lifted: bool,
 }
 
@@ -73,7 +73,7 @@ pub struct RecordedArgument {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
     /// It decides whom or what the call reaches.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub authority: bool,
     /// The worst origin of its parts.
     pub origin: Origin,
@@ -104,10 +104,6 @@ pub struct RecordedBudget {
     /// What the user's rules count, such as `mails: 2` or `paid: 150 EUR`; nothing if they count nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spent: Vec<String>,
-}
-
-fn is_false(yes: &bool) -> bool {
-    !*yes
 }
 
 impl RecordedFacts {

@@ -22,7 +22,7 @@ mod redact;
 mod sign;
 mod verify;
 
-use std::fs::{DirBuilder, File};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -31,7 +31,7 @@ use cap_std::fs::Dir;
 use serde::{Deserialize, Serialize};
 
 use crate::sandbox::ArtifactFile;
-use crate::{Error, Report, Result};
+use crate::{Error, Report, Result, folders};
 
 pub use artifacts::{Promotion, Proposal, promote, proposals};
 pub use facts::{AppliedRule, RecordedArgument, RecordedBudget, RecordedFacts, RecordedFinding};
@@ -85,7 +85,7 @@ impl Record {
             let path = path.to_owned();
             move |source| Error::Io { doing: "cannot write the record", path, source }
         };
-        private_folder().create(&artifacts).map_err(fault(&artifacts))?;
+        folders::private().create(&artifacts).map_err(fault(&artifacts))?;
         let write = |name: &str, bytes: &[u8]| {
             let path = folder.join(name);
             std::fs::write(&path, bytes).map_err(fault(&path))
@@ -108,11 +108,6 @@ impl Record {
     /// Where /out is kept.
     pub fn artifacts(&self) -> PathBuf {
         self.folder.join("artifacts")
-    }
-
-    /// What replaces secrets in this record.
-    pub fn redactor(&self) -> &Redactor {
-        &self.redactor
     }
 
     /// Appends one line to the journal, without the secrets in it.
@@ -290,16 +285,8 @@ pub fn default_folder() -> PathBuf {
 /// Where Postern keeps what is this user's: `POSTERN_HOME`, else in the user's folder for state. The key that signs
 /// records lies in it.
 pub fn state_folder() -> PathBuf {
-    crate::folders::of_user("POSTERN_HOME", "XDG_STATE_HOME", ".local/state/postern")
+    folders::of_user("POSTERN_HOME", "XDG_STATE_HOME", ".local/state/postern")
         .unwrap_or_else(|| std::env::temp_dir().join("postern"))
-}
-
-fn private_folder() -> DirBuilder {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder
 }
 
 fn pretty(value: &impl Serialize) -> Result<Vec<u8>> {

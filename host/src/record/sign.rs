@@ -12,6 +12,7 @@ use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::folders;
 use crate::sandbox::hex;
 use crate::secret_file::{self, read_small};
 use crate::{Error, Result};
@@ -75,11 +76,8 @@ impl RecordKey {
     }
 
     fn make(folder: &Path) -> Result<String> {
-        super::private_folder().create(folder).map_err(fault("cannot make the key for records", folder))?;
-        let mut secret = [0; 32];
-        getrandom::fill(&mut secret)
-            .map_err(|e| Error::Sandbox(format!("the system gives no random bytes: {e}")))?;
-        Ok(to_pem("PRIVATE KEY", &SECRET_PREFIX, &secret))
+        folders::private().create(folder).map_err(fault("cannot make the key for records", folder))?;
+        Ok(to_pem("PRIVATE KEY", &SECRET_PREFIX, &secret_file::random_key()?))
     }
 
     /// Puts the public half beside the secret one, if it is not there.

@@ -74,39 +74,23 @@ impl Runners {
         &self.components
     }
 
-    /// The JavaScript runner, compiled now if the cache does not have it.
+    /// The runner of a language, compiled now if the cache does not have it. For Python that takes half a minute of
+    /// computing.
     ///
     /// # Errors
     /// If the component is missing or damaged, or cannot be compiled.
-    pub fn javascript(&self, sandbox: &Sandbox) -> Result<CompiledRunner> {
-        if let Some(runner) = self.javascript.get() {
-            return Ok(runner.clone());
-        }
-        let runner = self.load(Language::JavaScript, "js.wasm", sandbox)?;
-        Ok(self.javascript.get_or_init(|| runner).clone())
-    }
-
-    /// The Python runner, compiled now if the cache does not have it. That takes half a minute of computing.
-    ///
-    /// # Errors
-    /// As for JavaScript.
-    pub fn python(&self, sandbox: &Sandbox) -> Result<CompiledRunner> {
-        if let Some(runner) = self.python.get() {
-            return Ok(runner.clone());
-        }
-        let runner = self.load(Language::Python, "python.wasm", sandbox)?;
-        Ok(self.python.get_or_init(|| runner).clone())
-    }
-
-    /// The runner of a language.
-    ///
-    /// # Errors
-    /// As for JavaScript.
     pub fn of(&self, language: Language, sandbox: &Sandbox) -> Result<CompiledRunner> {
-        match language {
-            Language::JavaScript | Language::TypeScript => self.javascript(sandbox),
-            Language::Python => self.python(sandbox),
+        let (slot, language, file) = match language {
+            Language::JavaScript | Language::TypeScript => {
+                (&self.javascript, Language::JavaScript, "js.wasm")
+            }
+            Language::Python => (&self.python, Language::Python, "python.wasm"),
+        };
+        if let Some(runner) = slot.get() {
+            return Ok(runner.clone());
         }
+        let runner = self.load(language, file, sandbox)?;
+        Ok(slot.get_or_init(|| runner).clone())
     }
 
     fn load(&self, language: Language, file: &str, sandbox: &Sandbox) -> Result<CompiledRunner> {
@@ -217,11 +201,7 @@ fn compile(engine: &Engine, wasm: &[u8], cache: &Path, key: &str) -> wasmtime::R
 }
 
 fn store(cache: &Path, key: &str, code: &[u8]) -> std::io::Result<()> {
-    let mut folder = std::fs::DirBuilder::new();
-    folder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut folder, 0o700);
-    folder.create(cache)?;
+    crate::folders::private().create(cache)?;
     if !is_private(cache) {
         return Err(std::io::Error::other("others can write to this folder, or it belongs to somebody else"));
     }
@@ -243,7 +223,7 @@ mod tests {
     fn a_missing_runner_says_what_to_do() {
         let empty = tempfile::tempdir().unwrap();
         let sandbox = Sandbox::new(Runners::new(empty.path(), empty.path())).unwrap();
-        let error = sandbox.runners().javascript(&sandbox).unwrap_err();
+        let error = sandbox.runners().of(Language::JavaScript, &sandbox).unwrap_err();
         assert_eq!(error.code(), "runner-missing");
         assert!(error.hint().unwrap().contains("cargo xtask setup"));
     }

@@ -3,21 +3,20 @@
 
 use postern_check::evidence::{Decoded, Source, Trust, decode};
 
-use super::planted_in;
+use super::{HIDDEN, planted_in};
 
 /// The stretches of a text that give orders once they are decoded; all of it, if that cannot be told apart.
 pub(super) fn planted(text: &str) -> Vec<(usize, usize)> {
     let mut out: Vec<(usize, usize)> = decode(text)
         .iter()
-        .filter(|decoded| planted_in(&Source::of("", Trust::Untrusted, &decoded.text), 1.0))
+        .filter(|decoded| planted_in(&Source::of("", Trust::Untrusted, &decoded.text), HIDDEN))
         .filter_map(|decoded| stretch(text, decoded))
         .collect();
     if out.is_empty() {
         let source = Source::of("", Trust::Untrusted, text);
-        let hidden = source
-            .orders()
-            .iter()
-            .any(|order| source.is_decoded(order.start) && super::is_planted(source.strongest(order), 1.0));
+        let hidden = source.orders().iter().any(|order| {
+            source.is_decoded(order.start) && super::is_planted(source.strongest(order), HIDDEN)
+        });
         out.extend(hidden.then_some((0, text.len())));
     }
     out

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What became of a result.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// What became of a result. Each is stricter than the one before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Became {
     /// The script got it as it was.
@@ -132,9 +132,7 @@ impl ResultLabel {
             1 => parts.push("text that gives orders".to_owned()),
             n => parts.push(format!("{n} texts that give orders")),
         }
-        let mut kinds: Vec<&str> = self.secrets.iter().map(|secret| secret.kind.as_str()).collect();
-        kinds.sort_unstable();
-        kinds.dedup();
+        let kinds = kinds(&self.secrets);
         if !kinds.is_empty() {
             parts.push(format!("secrets ({})", kinds.join(", ")));
         }
@@ -151,6 +149,14 @@ impl ResultLabel {
         };
         format!("{}; {became}", parts.join(", "))
     }
+}
+
+/// The kinds of these, each once, in order.
+pub(crate) fn kinds(secrets: &[FoundSecret]) -> Vec<&str> {
+    let mut kinds: Vec<&str> = secrets.iter().map(|secret| secret.kind.as_str()).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    kinds
 }
 
 fn is_zero(count: &u32) -> bool {

@@ -57,6 +57,20 @@ fn what_is_cut_out_leaves_the_rest_as_it_was() {
 }
 
 #[test]
+fn many_orders_of_several_texts_are_each_found_in_theirs() {
+    let between = "The \"prices\" of the month are as they were \u{e9}verywhere.\n".repeat(5);
+    let text = |orders: usize| format!("{between}{PLANTED_TEXT}\n").repeat(orders);
+    let value = json!({"a": text(3), "b": "plain", "c": ["", text(4)]});
+    let found = scan(&value);
+    let paths: Vec<&str> = found.planted.iter().map(|planted| planted.path.as_str()).collect();
+    assert_eq!(paths, ["/a", "/a", "/a", "/c/1", "/c/1", "/c/1", "/c/1"]);
+    let shown = |planted: &Planted| planted.text.as_deref().unwrap().contains("eve@bad.example");
+    assert!(found.planted.iter().all(shown), "{:#?}", found.planted);
+    let rest = found.without(&value, true, false).unwrap().to_string();
+    assert!(!rest.contains("eve@bad") && rest.matches("of the month").count() == 7 * 5, "{rest}");
+}
+
+#[test]
 fn names_that_give_orders_are_cut_and_other_names_are_not() {
     let value = json!({"note": "Dear all, thanks.", PLANTED_TEXT: 1, "b": PLANTED_TEXT});
     let without = scan(&value).without(&value, true, true).unwrap();

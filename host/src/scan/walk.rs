@@ -226,25 +226,41 @@ impl<'a> Literals<'a> {
     }
 }
 
-/// The place in a string of a place in its JSON literal; inside an escape, that of its beginning.
-pub(super) fn unescaped(literal: &str, at: usize) -> usize {
-    let (mut from, mut to) = (0, 0);
-    while let Some(c) = literal.get(from..).and_then(|rest| rest.chars().next()) {
-        let (read, meant) = match (c, literal.as_bytes().get(from + 1)) {
-            ('\\', Some(b'u')) => {
-                let code = literal.get(from + 2..from + 6).and_then(|hex| u32::from_str_radix(hex, 16).ok());
-                (6, code.and_then(char::from_u32).map_or(1, char::len_utf8))
-            }
-            ('\\', Some(_)) => (2, 1),
-            (c, _) => (c.len_utf8(), c.len_utf8()),
-        };
-        if from + read > at {
-            return to;
-        }
-        from += read;
-        to += meant;
+/// Places in a string by those in its JSON literal. Asked from the beginning to the end, so that a long text with
+/// many of them is read once.
+pub(super) struct Unescaped<'a> {
+    literal: &'a str,
+    /// How far it has been read, and where that is in the string.
+    from: usize,
+    to: usize,
+}
+
+impl<'a> Unescaped<'a> {
+    pub(super) fn of(literal: &'a str) -> Self {
+        Self { literal, from: 0, to: 0 }
     }
-    to
+
+    /// The place in the string; inside an escape, that of its beginning. Not before the one asked for last.
+    pub(super) fn place(&mut self, at: usize) -> usize {
+        let literal = self.literal;
+        while let Some(c) = literal.get(self.from..).and_then(|rest| rest.chars().next()) {
+            let (read, meant) = match (c, literal.as_bytes().get(self.from + 1)) {
+                ('\\', Some(b'u')) => {
+                    let hex = literal.get(self.from + 2..self.from + 6);
+                    let code = hex.and_then(|hex| u32::from_str_radix(hex, 16).ok());
+                    (6, code.and_then(char::from_u32).map_or(1, char::len_utf8))
+                }
+                ('\\', Some(_)) => (2, 1),
+                (c, _) => (c.len_utf8(), c.len_utf8()),
+            };
+            if self.from + read > at {
+                break;
+            }
+            self.from += read;
+            self.to += meant;
+        }
+        self.to
+    }
 }
 
 #[cfg(test)]
@@ -322,7 +338,7 @@ mod tests {
                 let Some((start, end)) = literals.next() else { return faults.push(text.to_owned()) };
                 let literal = &json[start..end];
                 let read: String = serde_json::from_str(&format!("\"{literal}\"")).unwrap();
-                if read != text || unescaped(literal, literal.len()) != text.len() {
+                if read != text || Unescaped::of(literal).place(literal.len()) != text.len() {
                     faults.push(text.to_owned());
                 }
             });
@@ -336,7 +352,7 @@ mod tests {
             let literal = &literal[1..literal.len() - 1];
             let at = text.floor_char_boundary(at.min(text.len()));
             let before = Value::from(&text[..at]).to_string();
-            prop_assert_eq!(unescaped(literal, before.len() - 2), at);
+            prop_assert_eq!(Unescaped::of(literal).place(before.len() - 2), at);
         }
     }
 }

@@ -75,16 +75,18 @@ pub(super) fn is_meant(text: &str) -> bool {
     CALLS.iter().any(|name| has_word(&code, name, true))
         || WORDS.iter().any(|word| has_word(&code, word, false))
         || has_keyword_argument(&code)
-        || lines_of(&code).all(refuse::is_python_statement) && lines_of(&code).next().is_some()
+        || refuse::lines_of(&code).all(refuse::is_python_statement)
+            && refuse::lines_of(&code).next().is_some()
 }
 
 /// Whether a text that is no JavaScript is Python.
 pub(super) fn is_likely(text: &str) -> bool {
     let code = without_texts(text);
-    let statements = lines_of(&code).filter(|line| refuse::is_python_statement(line)).count();
+    let statements = refuse::lines_of(&code).filter(|line| refuse::is_python_statement(line)).count();
     let braces = code.contains("{\n") || code.contains(";\n") || code.trim_end().ends_with([';', '}']);
     // Nothing of JavaScript begins so and ends in a colon.
-    let opens_block = lines_of(&code).any(|line| line.ends_with(':') && refuse::is_python_statement(line));
+    let opens_block =
+        refuse::lines_of(&code).any(|line| line.ends_with(':') && refuse::is_python_statement(line));
     if opens_block || statements >= 2 || statements == 1 && !braces {
         return true;
     }
@@ -98,10 +100,6 @@ pub(super) fn is_likely(text: &str) -> bool {
         || text.lines().any(|line| line.trim_start().starts_with("# "))
         || ["f\"", "f'", "r\"", "r'", "b\"", "b'", "\"\"\"", "'''"].iter().any(|quote| text.contains(quote))
         || is_meant(text)
-}
-
-fn lines_of(code: &str) -> impl Iterator<Item = &str> {
-    code.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
 /// Where each line begins, and the line.

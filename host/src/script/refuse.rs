@@ -26,17 +26,15 @@ pub(super) fn python() -> ScriptProblem {
 
 /// Refuses what is handed over as Python and is plainly none.
 pub(super) fn python_form(text: &str) -> Result<(), ScriptProblem> {
-    let mut code =
-        text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).peekable();
-    if code.peek().is_none() {
+    let code = || lines_of(text);
+    if code().next().is_none() {
         return Err(ScriptProblem::form(
             "the script is empty",
             "write Python; its last expression is its result",
         ));
     }
-    if code.all(command) {
-        return Err(ScriptProblem::form(
-            "this is a shell command, and a script has no shell",
+    if code().all(command) {
+        return Err(no_shell(
             "write Python: `tools.server.tool(name=value)` calls a tool, `open(\"/input/name\")` opens a file, the last \
              expression is the result",
         ));
@@ -44,9 +42,17 @@ pub(super) fn python_form(text: &str) -> Result<(), ScriptProblem> {
     Ok(())
 }
 
+fn no_shell(hint: &'static str) -> ScriptProblem {
+    ScriptProblem::form("this is a shell command, and a script has no shell", hint)
+}
+
+/// The lines that have code, without the blanks around them.
+pub(super) fn lines_of(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
+}
+
 fn shell() -> ScriptProblem {
-    ScriptProblem::form(
-        "this is a shell command, and a script has no shell",
+    no_shell(
         "write JavaScript: `await tools.server.tool({...})` calls a tool, `await fs.readFile(\"/input/name\", \"utf8\")` reads a \
          file, `return` gives the result",
     )
@@ -84,7 +90,7 @@ pub(super) fn before_parsing(text: &str) -> Result<(), ScriptProblem> {
         ));
     }
     // `ls -la` is a subtraction to JavaScript, and `print("x")` a call.
-    let code = || text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let code = || lines_of(text);
     if code().next().is_some() {
         if code().all(command) {
             return Err(shell());

@@ -16,5 +16,5 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use rank::{Part, search};
+pub(crate) use rank::{Part, has_words, search};
 pub(crate) use segment::{Segment, Subject};

@@ -1,11 +1,11 @@
 //! What matches a query, best first. BM25 over the words' weights: a word counts the more the fewer
-//! tools have it, and a tool that has all words of the query comes before one that has one of them often.
+//! tools have it, and a tool that has all words of the query usually comes before one that has one of them often.
 //!
 //! A word of the query is found as its stem, as the beginning of a longer word, and with one letter in
 //! front (`mail` in `email`). A word that no tool has so is taken for misspelt, and found one letter
 //! apart.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use super::segment::Segment;
 use super::words::{is_empty, one_apart, split, stem};
@@ -37,6 +37,11 @@ struct Found {
     /// Of each tool, by number; 0 where the word is not.
     weights: Vec<f32>,
     tools: Vec<u32>,
+}
+
+/// Whether there is a word in the query that could be looked for.
+pub(crate) fn has_words(query: &str) -> bool {
+    !split(query, 1).is_empty()
 }
 
 /// The tools that match, best first, as (part, number in its segment). `None` if there is no word in
@@ -114,18 +119,19 @@ fn sorted(scores: &[Vec<Score>], total: f32) -> Vec<(usize, usize)> {
 /// Where a word of the query is, in each part.
 fn find(parts: &[Part<'_>], word: &str) -> Vec<Found> {
     let stem = stem(word);
-    let known: Vec<HashMap<u32, f32>> = parts.iter().map(|part| like(part.segment, word, &stem)).collect();
+    let known: Vec<BTreeMap<u32, f32>> = parts.iter().map(|part| like(part.segment, word, &stem)).collect();
     let found = gather(parts, &known);
     if found.iter().any(|found| !found.tools.is_empty()) {
         return found;
     }
-    let near: Vec<HashMap<u32, f32>> = parts.iter().map(|part| misspelt(part.segment, word, &stem)).collect();
+    let near: Vec<BTreeMap<u32, f32>> =
+        parts.iter().map(|part| misspelt(part.segment, word, &stem)).collect();
     gather(parts, &near)
 }
 
 /// The stems that stand for a word, and how much each counts.
-fn like(segment: &Segment, word: &str, stem: &str) -> HashMap<u32, f32> {
-    let mut stems = HashMap::new();
+fn like(segment: &Segment, word: &str, stem: &str) -> BTreeMap<u32, f32> {
+    let mut stems = BTreeMap::new();
     if word.chars().count() >= SHORTEST_START {
         stems.extend(segment.beginning(word).map(|number| (number, LONGER)));
     }
@@ -138,17 +144,17 @@ fn like(segment: &Segment, word: &str, stem: &str) -> HashMap<u32, f32> {
     stems
 }
 
-fn misspelt(segment: &Segment, word: &str, stem: &str) -> HashMap<u32, f32> {
+fn misspelt(segment: &Segment, word: &str, stem: &str) -> BTreeMap<u32, f32> {
     if word.chars().count() < SHORTEST_MISSPELT {
-        return HashMap::new();
+        return BTreeMap::new();
     }
     let near = |known: &str| one_apart(known, word) || one_apart(known, stem);
     segment.words().iter().filter(|(known, _)| near(known)).map(|(_, number)| (*number, MISSPELT)).collect()
 }
 
 /// The tools that may be seen and have one of these stems.
-fn gather(parts: &[Part<'_>], stems: &[HashMap<u32, f32>]) -> Vec<Found> {
-    let of_part = |(part, stems): (&Part<'_>, &HashMap<u32, f32>)| {
+fn gather(parts: &[Part<'_>], stems: &[BTreeMap<u32, f32>]) -> Vec<Found> {
+    let of_part = |(part, stems): (&Part<'_>, &BTreeMap<u32, f32>)| {
         let mut found = Found { weights: vec![0.0; part.segment.len()], tools: Vec::new() };
         for (stem, counts) in stems {
             for posting in part.segment.postings(*stem) {

@@ -46,7 +46,7 @@ pub(super) fn lower(schema: &Value, side: Side) -> Shape {
     // A schema that refers to itself as a whole becomes a definition like any other.
     let root = lowering.define(place, String::new(), 0);
     let defs = lowering.defs.into_iter().map(|def| def.unwrap_or_else(unknown)).collect();
-    Shape { root, defs, note: notes::needs(schema) }
+    Shape { root, defs }
 }
 
 fn unknown() -> Def {
@@ -108,7 +108,7 @@ impl<'a> Lowering<'a> {
         }
         for key in ["anyOf", "oneOf"] {
             let parts = list(map, key);
-            // Which of the fields are needed is said in a note; as types it would be the same many times.
+            // As types it would be the same many times. Of the arguments as a whole the tool's comment says it.
             if parts.is_empty() || parts.iter().all(notes::only_requires) {
                 continue;
             }

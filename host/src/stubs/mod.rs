@@ -53,7 +53,7 @@ pub enum Target {
 /// The declarations of these tools, whole: with what every script or guest has beside them, so that a compiler
 /// of the language takes them as they are. The order of `tools` does not count.
 pub fn declarations<'a>(tools: impl IntoIterator<Item = &'a ToolDefinition>, target: Target) -> String {
-    let codes = CODES.map(ToolErrorCode::as_str);
+    let codes = ToolErrorCode::ALL.map(ToolErrorCode::as_str);
     let preamble = match target {
         Target::TypeScript => typescript::preamble(&codes),
         Target::Python => python::preamble(&codes),
@@ -80,22 +80,6 @@ pub fn tool_declarations<'a>(tools: impl IntoIterator<Item = &'a ToolDefinition>
         Target::Rust => rust::declare(&servers),
     }
 }
-
-/// Every code that a failed call can have; a test holds it against the type.
-const CODES: [ToolErrorCode; 12] = [
-    ToolErrorCode::InvalidArguments,
-    ToolErrorCode::UnknownTool,
-    ToolErrorCode::NotGranted,
-    ToolErrorCode::Blocked,
-    ToolErrorCode::ApprovalDenied,
-    ToolErrorCode::ApprovalRequired,
-    ToolErrorCode::ApprovalExpired,
-    ToolErrorCode::CallLimit,
-    ToolErrorCode::Timeout,
-    ToolErrorCode::Upstream,
-    ToolErrorCode::GuardUnavailable,
-    ToolErrorCode::Cancelled,
-];
 
 /// A server and those of its tools that are declared, sorted by name.
 struct Server<'a> {
@@ -129,7 +113,7 @@ impl<'a> Signature<'a> {
         let output = tool.output_schema.as_ref().map(|schema| shape(schema, Side::Output));
         let words = tool.description.as_deref().or(tool.title.as_deref()).unwrap_or_default();
         let mut doc = text::lines(words, MAX_DESCRIPTION);
-        doc.extend(input.note.clone());
+        doc.extend(notes::needs(&tool.input_schema));
         Self { server: &tool.server, name: &tool.name, id: tool.id(), doc, input, output }
     }
 

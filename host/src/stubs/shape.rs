@@ -116,8 +116,6 @@ pub(super) struct Def {
 pub(super) struct Shape {
     pub(super) root: Type,
     pub(super) defs: Vec<Def>,
-    /// What else is to be said about the root; one line.
-    pub(super) note: Option<String>,
 }
 
 impl Shape {

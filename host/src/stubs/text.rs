@@ -1,15 +1,10 @@
 //! Texts of servers, made fit to stand in source code: as words in a comment and as literals. Nothing in them
 //! can end the comment or the literal, act on a terminal, or stay unseen.
 
-use postern_check::evidence::is_hidden;
+use crate::visible::acts;
 
 /// Lines of one comment.
 const MAX_LINES: usize = 40;
-
-/// Something that neither a comment nor a literal shows as it is.
-fn acts(c: char) -> bool {
-    c.is_control() || is_hidden(c) || matches!(c, '\u{2028}' | '\u{2029}')
-}
 
 /// The words of a text in one line of at most `limit` characters.
 pub(super) fn line(text: &str, limit: usize) -> String {

@@ -147,7 +147,7 @@ fn inlined(shape: Shape, style: &Style) -> Shape {
     let inliner = Inliner { defs: &shape.defs, inline };
     let root = inliner.replace(&shape.root);
     let defs = shape.defs.iter().map(|def| Def { ty: inliner.replace(&def.ty), ..def.clone() }).collect();
-    Shape { root, defs, note: shape.note }
+    Shape { root, defs }
 }
 
 struct Inliner<'a> {
@@ -161,23 +161,18 @@ impl Inliner<'_> {
             Type::Named(index) if self.inline[*index] => self.replace(&self.defs[*index].ty),
             Type::Union(parts) => union(parts.iter().map(|part| self.replace(part))),
             Type::Record(record) => {
-                let mut record = with_parts(record, |ty| self.replace(ty));
-                for (field, before) in record.fields.iter_mut().zip(self.fields(ty)) {
-                    if let (None, Type::Named(index)) = (&field.doc, before)
+                let mut replaced = with_parts(record, |ty| self.replace(ty));
+                for (field, before) in replaced.fields.iter_mut().zip(&record.fields) {
+                    if let (None, Type::Named(index)) = (&field.doc, &before.ty)
                         && self.inline[*index]
                     {
                         field.doc.clone_from(&self.defs[*index].doc);
                     }
                 }
-                Type::Record(record)
+                Type::Record(replaced)
             }
             other => rebuilt(other, |ty| self.replace(ty)),
         }
-    }
-
-    fn fields<'a>(&self, ty: &'a Type) -> impl Iterator<Item = &'a Type> {
-        let fields = if let Type::Record(record) = ty { record.fields.as_slice() } else { &[] };
-        fields.iter().map(|field| &field.ty)
     }
 }
 
@@ -225,7 +220,7 @@ fn named(shape: Shape, style: &Style, name_root: bool, owner: &str, root: &str) 
     if name_root {
         root_type = naming.name(root_type, root);
     }
-    Shape { root: root_type, defs: naming.defs, note: shape.note }
+    Shape { root: root_type, defs: naming.defs }
 }
 
 struct Naming<'a> {
@@ -334,7 +329,7 @@ fn in_order(shape: Shape) -> Shape {
         .iter()
         .map(|index| Def { ty: renumbered(&shape.defs[*index].ty, &place), ..shape.defs[*index].clone() })
         .collect();
-    Shape { root: renumbered(&shape.root, &place), defs, note: shape.note }
+    Shape { root: renumbered(&shape.root, &place), defs }
 }
 
 fn renumbered(ty: &Type, place: &HashMap<usize, usize>) -> Type {

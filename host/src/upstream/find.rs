@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::text::strip_controls;
 use super::tool::ToolSet;
 use super::{Problem, ToolDefinition, Upstreams};
-use crate::search::{Part, Segment, Subject, search};
+use crate::search::{Part, Segment, Subject, has_words, search};
 
 /// A first sentence is cut after this many characters.
 const LONGEST_SENTENCE: usize = 160;
@@ -69,6 +69,12 @@ impl Upstreams {
         seen: impl Fn(&ToolDefinition) -> bool,
     ) -> Found {
         let (sets, problems) = self.sets_of(wanted).await;
+        if !has_words(query) {
+            let all = sets.iter().flat_map(|set| set.tools.values());
+            let mut tools: Vec<_> = all.filter(|tool| seen(tool)).cloned().collect();
+            tools.sort_by_cached_key(|tool| tool.id());
+            return Found { tools, problems };
+        }
         for set in &sets {
             prepare(set).await;
         }
@@ -76,15 +82,8 @@ impl Upstreams {
         let seen_of = |index: &Index| index.tools.iter().map(|tool| seen(tool)).collect();
         let parts: Vec<Part<'_>> =
             indices.iter().map(|index| Part { segment: &index.segment, seen: seen_of(index) }).collect();
-        let tools = match search(&parts, query) {
-            Some(hits) => hits.into_iter().map(|(part, at)| Arc::clone(&indices[part].tools[at])).collect(),
-            None => {
-                let all = indices.iter().flat_map(|index| &index.tools);
-                let mut all: Vec<_> = all.filter(|tool| seen(tool)).cloned().collect();
-                all.sort_by_key(|tool| tool.id());
-                all
-            }
-        };
+        let hits = search(&parts, query).unwrap_or_default();
+        let tools = hits.into_iter().map(|(part, at)| Arc::clone(&indices[part].tools[at])).collect();
         Found { tools, problems }
     }
 }

@@ -16,6 +16,7 @@ use super::facts::{RecordedFacts, cut};
 use super::journal::Entry;
 use crate::constraints::Explained;
 use crate::sandbox::hex;
+use crate::secret_file::random_key;
 use crate::{CallReport, Error, Report, Result};
 pub(crate) use forms::{Name, name, secrets_under};
 pub use forms::{Secret, secrets_in};
@@ -57,9 +58,7 @@ impl Redactor {
         if patterns.iter().any(|pattern| pattern.trim().is_empty()) {
             return Err(Error::Setting("record.redact: a pattern is empty; write one such as *.pin".into()));
         }
-        let mut key = [0; 32];
-        getrandom::fill(&mut key)
-            .map_err(|e| Error::Sandbox(format!("the system gives no random bytes: {e}")))?;
+        let key = random_key()?;
         let patterns = patterns.iter().map(|pattern| WildMatch::new_case_insensitive(pattern)).collect();
         Ok(Self { key, patterns })
     }
