@@ -66,8 +66,11 @@ fn many_orders_of_several_texts_are_each_found_in_theirs() {
     assert_eq!(paths, ["/a", "/a", "/a", "/c/1", "/c/1", "/c/1", "/c/1"]);
     let shown = |planted: &Planted| planted.text.as_deref().unwrap().contains("eve@bad.example");
     assert!(found.planted.iter().all(shown), "{:#?}", found.planted);
-    let rest = found.without(&value, true, false).unwrap().to_string();
-    assert!(!rest.contains("eve@bad") && rest.matches("of the month").count() == 7 * 5, "{rest}");
+    let rest = found.without(&value, true, false).unwrap();
+    for path in ["/a", "/c/1"] {
+        let text = rest.pointer(path).and_then(Value::as_str).unwrap();
+        assert!(text.starts_with(&between) && !text.contains("eve@bad"), "{text}");
+    }
 }
 
 #[test]
