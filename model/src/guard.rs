@@ -14,7 +14,7 @@ use crate::render::{Rendered, Renderer};
 use crate::weights;
 pub(crate) use raw::{Raw, rows};
 pub use scorer::MAX_BATCH;
-pub(crate) use scorer::Scorer;
+pub(crate) use scorer::{Scorer, settle};
 
 /// A loaded guard model.
 ///

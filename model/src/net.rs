@@ -254,16 +254,21 @@ impl Ready {
             )?,
         };
         let bias = mask.bias(self.kind)?;
-        for (layer, before) in self.layers.iter().zip(&memory.layers) {
-            let before = KeysValues {
-                keys: memory.spread(&before.keys, frame, count)?,
-                values: memory.spread(&before.values, frame, count)?,
-            };
-            x = layer.apply(&x, Some(&before), bias.as_ref())?.0;
+        let before = |layer: usize| {
+            let KeysValues { keys, values } = &memory.layers[layer];
+            Ok::<_, TchError>(KeysValues {
+                keys: memory.spread(keys, frame, count)?,
+                values: memory.spread(values, frame, count)?,
+            })
+        };
+        for (index, layer) in self.layers[..LAYERS - 1].iter().enumerate() {
+            x = layer.apply(&x, Some(&before(index)?), bias.as_ref())?.0;
         }
+        // Of the last layer only the first token is wanted; so the means are taken before it, as the frame's is.
         let means = windows.means.f_matmul(&x)?;
+        let first = self.layers[LAYERS - 1].first(&x, &before(LAYERS - 1)?, bias.as_ref())?;
         let summary = memory.spread(&memory.summary, frame, count)?;
-        let summaries = [&x.f_select(1, 0)?, &means.f_select(1, 0)?, &means.f_select(1, 1)?, &summary];
+        let summaries = [&first, &means.f_select(1, 0)?, &means.f_select(1, 1)?, &summary];
         self.heads.forward(summaries, &windows.features, thin)
     }
 }

@@ -22,8 +22,8 @@ use crate::trees::{self, Trees};
 pub(crate) const WEIGHTS: &str = "guard.safetensors";
 pub(crate) const TOKENIZER: &str = "tokenizer.json";
 pub(crate) const MANIFEST: &str = "MANIFEST.json";
-/// Layout of the weights file.
-const FORMAT: u32 = 2;
+/// Layout of the weights file, and how the network reads it: 3 takes the means before the last layer.
+const FORMAT: u32 = 3;
 /// The key of [`Meta`] in the safetensors header.
 const META: &str = "postern-guard";
 
@@ -178,8 +178,26 @@ pub(crate) fn sha256(bytes: &[u8]) -> String {
     })
 }
 
-/// Builds the network from the bytes of a weights file.
-fn parse(bytes: &[u8], path: &Path, device: tch::Device) -> Result<(Net, Trees, Meta), Error> {
+/// What learning starts from.
+pub(crate) struct ToLearn {
+    pub(crate) tensors: HashMap<String, Tensor>,
+    /// The model's, if it is one's.
+    pub(crate) normalisation: Option<Normalisation>,
+    /// The same of its digest.
+    pub(crate) sha256: Option<String>,
+}
+
+/// Reads a model to go on learning from, of this layout or an older one: their tensors are the same.
+pub(crate) fn read_to_learn(folder: &Path) -> Result<ToLearn, Error> {
+    let path = folder.join(WEIGHTS);
+    let bytes = read(&path)?;
+    let normalisation = normalisation(&header(&bytes, &path)?).map_err(|why| Error::invalid(&path, why))?;
+    let tensors = read_tensors(&bytes).map_err(|why| Error::invalid(&path, why))?;
+    Ok(ToLearn { tensors, normalisation: Some(normalisation), sha256: Some(sha256(&bytes)) })
+}
+
+/// The header of a weights file.
+fn header(bytes: &[u8], path: &Path) -> Result<Meta, Error> {
     let invalid = |why: String| Error::invalid(path, why);
     let (_, header) =
         SafeTensors::read_metadata(bytes).map_err(|e| invalid(format!("no safetensors: {e}")))?;
@@ -188,7 +206,13 @@ fn parse(bytes: &[u8], path: &Path, device: tch::Device) -> Result<(Net, Trees, 
         .as_ref()
         .and_then(|all| all.get(META))
         .ok_or_else(|| invalid(format!("no {META} header")))?;
-    let meta: Meta = serde_json::from_str(meta).map_err(|e| invalid(format!("header {META}: {e}")))?;
+    serde_json::from_str(meta).map_err(|e| invalid(format!("header {META}: {e}")))
+}
+
+/// Builds the network from the bytes of a weights file.
+fn parse(bytes: &[u8], path: &Path, device: tch::Device) -> Result<(Net, Trees, Meta), Error> {
+    let invalid = |why: String| Error::invalid(path, why);
+    let meta = header(bytes, path)?;
     let mut tensors = read_tensors(bytes).map_err(invalid)?;
     let mut take = |name: &str, shape: &[i64]| {
         let tensor = tensors.remove(name).ok_or_else(|| invalid(format!("tensor {name} is missing")))?;
@@ -233,8 +257,15 @@ pub(crate) fn read_tensors(bytes: &[u8]) -> Result<HashMap<String, Tensor>, Stri
 /// Whether the header fits this program; gives the features' normalisation.
 fn check(meta: &Meta) -> Result<Normalisation, String> {
     if meta.format != FORMAT {
-        return Err(format!("format {}; this program reads {FORMAT}", meta.format));
+        return Err(format!(
+            "format {}; this program reads {FORMAT}: take the weights that came with it",
+            meta.format
+        ));
     }
+    normalisation(meta)
+}
+
+fn normalisation(meta: &Meta) -> Result<Normalisation, String> {
     if meta.render != RENDER_VERSION {
         return Err(format!("trained for render {}; this program renders {RENDER_VERSION}", meta.render));
     }

@@ -121,13 +121,6 @@ pub fn run(guard: &Guard, options: &EvalOptions) -> Result<(), Error> {
     Ok(())
 }
 
-/// Measures a model on checks at hand, and prints the figures over all of them and by source and kind.
-pub(crate) fn print(title: &str, guard: &Guard, checks: &[Labelled]) -> Result<(), Error> {
-    let text = text(title, checks, &score(guard, checks)?);
-    let _ = std::io::stdout().write_all(text.as_bytes());
-    Ok(())
-}
-
 /// The figures over all of some checks and by source and kind, as text.
 pub(crate) fn text(title: &str, checks: &[Labelled], scores: &[Scores]) -> String {
     table::short(title, &Figures::new(checks, scores, Resampling { count: 200, seed: 7 }))

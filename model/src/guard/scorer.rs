@@ -185,6 +185,12 @@ impl Scorer {
     }
 }
 
+/// The scores of a check from what the network says of its windows; nothing if it has none.
+pub(crate) fn settle(check: &Rendered, windows: &[Raw], calibration: &Calibration) -> Option<Scores> {
+    let scores = windows.iter().map(|raw| raw.scores(calibration)).reduce(worst)?;
+    Some(finish(check, scores))
+}
+
 /// The one place where what was worked out without the network corrects its scores. Not cached.
 fn finish(check: &Rendered, mut scores: Scores) -> Scores {
     // What the name says plainly needs no guess.

@@ -118,6 +118,16 @@ pub(super) struct KeysValues {
     pub(super) values: Tensor,
 }
 
+impl KeysValues {
+    /// These, and others behind them.
+    fn and(&self, others: &Self) -> Result<Self, TchError> {
+        Ok(Self {
+            keys: Tensor::f_cat(&[&self.keys, &others.keys], 2)?,
+            values: Tensor::f_cat(&[&self.values, &others.values], 2)?,
+        })
+    }
+}
+
 /// A layer as it is run. What comes in and goes out is f32, as are norms and sums; only the products
 /// are in `kind`.
 pub(super) struct ReadyLayer {
@@ -148,9 +158,8 @@ impl Clone for ReadyLayer {
 impl ReadyLayer {
     /// Keys and values of `x`, `[B, T, HIDDEN]`, and nothing else.
     pub(super) fn keys_values(&self, x: &Tensor) -> Result<KeysValues, TchError> {
-        let part = |tensor: &Tensor| tensor.f_narrow(0, HIDDEN, 2 * HIDDEN);
-        let inputs = Linear { weight: part(&self.inputs.weight)?, bias: part(&self.inputs.bias)? };
-        let [keys, values] = split::<2>(&inputs.apply(&x.f_to_kind(self.kind)?)?)?;
+        let [keys, values] =
+            split::<2>(&self.some_inputs(HIDDEN, 2 * HIDDEN)?.apply(&x.f_to_kind(self.kind)?)?)?;
         Ok(KeysValues { keys, values })
     }
 
@@ -165,14 +174,41 @@ impl ReadyLayer {
     ) -> Result<(Tensor, KeysValues), TchError> {
         let [queries, keys, values] = split::<3>(&self.inputs.apply(&x.f_to_kind(self.kind)?)?)?;
         let own = KeysValues { keys, values };
-        let joined = match before {
-            Some(before) => Some(KeysValues {
-                keys: Tensor::f_cat(&[&before.keys, &own.keys], 2)?,
-                values: Tensor::f_cat(&[&before.values, &own.values], 2)?,
-            }),
-            None => None,
+        let out = match before {
+            Some(before) => self.attend(x, &queries, &before.and(&own)?, bias)?,
+            None => self.attend(x, &queries, &own, bias)?,
         };
-        let seen = joined.as_ref().unwrap_or(&own);
+        Ok((out, own))
+    }
+
+    /// Runs the layer for the first token alone, which attends to all of `x` and to `before`. Gives
+    /// `[B, HIDDEN]`: what [`ReadyLayer::apply`] has in its first place.
+    pub(super) fn first(
+        &self,
+        x: &Tensor,
+        before: &KeysValues,
+        bias: Option<&Tensor>,
+    ) -> Result<Tensor, TchError> {
+        let seen = before.and(&self.keys_values(x)?)?;
+        let x = x.f_narrow(1, 0, 1)?;
+        let [queries] = split::<1>(&self.some_inputs(0, HIDDEN)?.apply(&x.f_to_kind(self.kind)?)?)?;
+        self.attend(&x, &queries, &seen, bias)?.f_select(1, 0)
+    }
+
+    /// A part of the attention's inputs: so many of them from a row on.
+    fn some_inputs(&self, from: i64, count: i64) -> Result<Linear, TchError> {
+        let part = |tensor: &Tensor| tensor.f_narrow(0, from, count);
+        Ok(Linear { weight: part(&self.inputs.weight)?, bias: part(&self.inputs.bias)? })
+    }
+
+    /// All that follows the attention's inputs; `x` is what the queries were made of.
+    fn attend(
+        &self,
+        x: &Tensor,
+        queries: &Tensor,
+        seen: &KeysValues,
+        bias: Option<&Tensor>,
+    ) -> Result<Tensor, TchError> {
         let mut weights = queries.f_matmul(&seen.keys.f_transpose(-2, -1)?)?;
         if let Some(bias) = bias {
             weights = weights.f_add(bias)?;
@@ -181,8 +217,7 @@ impl ReadyLayer {
         let mixed = mixed.f_transpose(1, 2)?.f_reshape(x.size())?;
         let x = self.attention_norm.apply(&x.f_add(&self.output.apply(&mixed)?)?)?;
         let inner = self.widen.apply(&x.f_to_kind(self.kind)?)?.f_gelu("none")?;
-        let x = self.output_norm.apply(&x.f_add(&self.narrow.apply(&inner)?)?)?;
-        Ok((x, own))
+        self.output_norm.apply(&x.f_add(&self.narrow.apply(&inner)?)?)
     }
 }
 

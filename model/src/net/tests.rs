@@ -105,6 +105,21 @@ fn windows_see_their_frame_and_no_other() {
 }
 
 #[test]
+fn the_first_token_alone_comes_out_as_among_all() {
+    let _no_grad = tch::no_grad_guard();
+    let net = random(4).ready(Kind::Float).unwrap();
+    let layer = &net.layers[LAYERS - 1];
+    let x = Tensor::randn([3, 7, HIDDEN], (Kind::Float, Device::Cpu));
+    let before = layer.keys_values(&Tensor::randn([3, 5, HIDDEN], (Kind::Float, Device::Cpu))).unwrap();
+    let bias = Tensor::zeros([3, 1, 1, 12], (Kind::Float, Device::Cpu));
+    let _ = bias.narrow(3, 2, 2).fill_(-1e4);
+    let all = layer.apply(&x, Some(&before), Some(&bias)).unwrap().0;
+    let first = layer.first(&x, &before, Some(&bias)).unwrap();
+    assert_eq!(first.size(), [3, HIDDEN]);
+    assert!(first.allclose(&all.select(1, 0), 1e-4, 1e-4, false));
+}
+
+#[test]
 fn lower_precision_is_near() {
     let _no_grad = tch::no_grad_guard();
     let net = random(3);

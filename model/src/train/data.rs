@@ -173,11 +173,14 @@ impl Writer {
 }
 
 /// Hosts always send `server.tool`; many sources name the tool alone. Part of those get a server's name,
-/// taken from their group.
+/// taken from their group. Suites name servers themselves.
 pub(crate) fn name_servers(checks: &mut [Labelled], dice: &Dice) {
     for labelled in checks {
         let Some((_, family)) = labelled.group.split_once('/') else { continue };
-        if !labelled.check.action.tool.contains('.') && labelled.source != "asb" && dice.chance(0.5) {
+        if !labelled.check.action.tool.contains('.')
+            && !matches!(labelled.source.as_str(), "asb" | "suites")
+            && dice.chance(0.5)
+        {
             labelled.check.action.tool = format!("{}.{}", family.to_lowercase(), labelled.check.action.tool);
         }
     }
@@ -189,7 +192,7 @@ pub(crate) fn split(checks: Vec<Labelled>, seed: u64, hold_out: &[String]) -> (V
     checks.into_iter().partition(|labelled| {
         let family = labelled.group.split('/').next().unwrap_or_default();
         let named = hold_out.iter().any(|prefix| labelled.group.starts_with(prefix.as_str()));
-        let few = matches!(family, "agentdyn" | "tau" | "generated");
+        let few = matches!(family, "agentdyn" | "tau" | "generated" | "suites");
         // The upper bits: the lower ones hardly depend on the seed.
         !named && (few || !(hash(seed, &labelled.group) >> 40).is_multiple_of(8))
     })

@@ -3,7 +3,7 @@
 //! The vectors of words and the lowest layers stay as they are: they hold general language, and leaving
 //! them out saves their backward pass.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use tch::{Device, Kind, TchError, Tensor};
@@ -18,10 +18,9 @@ use super::{Prepared, TrainOptions, validate};
 use crate::Error;
 use crate::net::{HIDDEN, Net, WORDS};
 use crate::render::{FEATURES, Mark, Renderer};
-use crate::weights::Normalisation;
+use crate::weights::{Normalisation, ToLearn};
 
-/// Learning rate of the encoder; the heads learn faster by [`HEADS_FACTOR`].
-const RATE: f64 = 1.5e-4;
+/// How much faster than the encoder the heads learn.
 const HEADS_FACTOR: f64 = 7.0;
 const WARM_UP: f64 = 40.0;
 /// The lowest layers that do not learn.
@@ -35,7 +34,6 @@ const CHECKPOINT_SECONDS: u64 = 180;
 
 /// What came of learning.
 pub(super) struct Learned {
-    pub(super) net: Net,
     pub(super) normalisation: Normalisation,
     pub(super) parameters: BTreeMap<String, Tensor>,
     pub(super) steps: usize,
@@ -44,18 +42,19 @@ pub(super) struct Learned {
 /// Learns until the epochs or the minutes are used up. `held` is only looked at for the log.
 pub(super) fn learn(
     options: &TrainOptions,
-    base: &HashMap<String, Tensor>,
+    from: &ToLearn,
     renderer: &Renderer,
     data: &Prepared,
     held: &Prepared,
 ) -> Result<Learned, Error> {
     tch::manual_seed(options.seed as i64);
-    let normalisation = normalise(data);
+    // What was learned holds for features as they were normalised then.
+    let normalisation = from.normalisation.clone().unwrap_or_else(|| normalise(data));
     let features: Vec<[f32; FEATURES]> =
         data.rendered.iter().map(|r| normalisation.apply(&r.features)).collect();
     let mut parameters = BTreeMap::new();
     let net = Net::take(&mut |name, shape| {
-        let tensor = start(name, shape, base, renderer, options.seed)?;
+        let tensor = start(name, shape, from, renderer, options.seed)?;
         parameters.insert(name.to_string(), tensor.shallow_clone());
         Ok::<_, Error>(tensor)
     })?;
@@ -84,7 +83,7 @@ pub(super) fn learn(
         if done >= 1.0 {
             break;
         }
-        let rate = RATE * ((progress.step + 1) as f64 / WARM_UP).min(1.0) * (1.0 - done).max(0.02);
+        let rate = options.rate * ((progress.step + 1) as f64 / WARM_UP).min(1.0) * (1.0 - done).max(0.02);
         let chosen = &batches[progress.step];
         // Depends on seed and step alone, so that a resumed run sees the same.
         let seed = options.seed ^ ((progress.step as u64) << 20);
@@ -123,11 +122,10 @@ pub(super) fn learn(
     let seconds = progress.seconds_before + started.elapsed().as_secs_f64();
     progress.save(options, &adam, &average, seconds)?;
     // What was averaged is what is used.
-    let net = averaged(&parameters, &average)?;
     for (name, tensor) in average.tensors() {
         parameters.insert(name.clone(), tensor.shallow_clone());
     }
-    Ok(Learned { net, normalisation, parameters, steps })
+    Ok(Learned { normalisation, parameters, steps })
 }
 
 /// The network with the averages of what learns.
@@ -163,14 +161,8 @@ pub(super) fn normalise(data: &Prepared) -> Normalisation {
 }
 
 /// Where a tensor of the network starts.
-fn start(
-    name: &str,
-    shape: &[i64],
-    base: &HashMap<String, Tensor>,
-    renderer: &Renderer,
-    seed: u64,
-) -> Result<Tensor, Error> {
-    if let Some(tensor) = base.get(name) {
+fn start(name: &str, shape: &[i64], from: &ToLearn, renderer: &Renderer, seed: u64) -> Result<Tensor, Error> {
+    if let Some(tensor) = from.tensors.get(name) {
         if tensor.size() != shape {
             return Err(Error::Data(format!(
                 "{name} of the base has the shape {:?} and not {shape:?}",
@@ -178,7 +170,8 @@ fn start(
             )));
         }
         let tensor = tensor.f_to_kind(Kind::Float)?.f_detach_copy()?;
-        if name == WORDS {
+        // A model's marks have their vectors already.
+        if name == WORDS && from.normalisation.is_none() {
             mark_vectors(&tensor, renderer, seed)?;
         }
         let frozen = name.starts_with("embeddings")

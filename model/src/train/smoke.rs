@@ -31,7 +31,7 @@ pub(super) fn run(options: &TrainOptions) -> Result<(), Error> {
     tracing::info!("{} checks to learn from; {family} is held out with {}", train.len(), held.len());
 
     let baseline = Baseline::fit(&train.iter().collect::<Vec<_>>(), options.seed)?;
-    let guard = fit(options, train, &aside)?;
+    let (guard, _) = fit(options, train, &aside)?;
     let scores = eval::score(&guard, &held)?;
     println!("{}", eval::text(&family, &held, &scores));
     compare(&scores, &baseline, &held, options.seed)

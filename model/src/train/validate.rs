@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use postern_check::Scores;
-use tch::Device;
+use tch::{Device, Kind};
 
 use super::Prepared;
 use super::data::Labelled;
 use super::dice::Dice;
 use crate::Error;
 use crate::eval::{auroc, is_attack};
-use crate::guard::{Raw, Scorer};
+use crate::guard::{Raw, Scorer, settle};
 use crate::net::{Ready, UNSAFE};
 use crate::trees::Trees;
-use crate::weights::{Calibration, Normalisation};
+use crate::weights::{Calibration, Loaded, Normalisation};
 
 /// Held-out checks that are looked at: always the same.
 const CHECKS: usize = 400;
@@ -49,6 +49,46 @@ pub(super) fn log(
         started.elapsed().as_secs_f64()
     );
     Ok(())
+}
+
+/// What a model says of every window of checks, uncalibrated. Every thread takes a part of them for itself:
+/// libtorch's own threads would wait for each other after every product.
+pub(super) fn raw(model: &Loaded, data: &Prepared) -> Result<Vec<Vec<Raw>>, Error> {
+    let threads = usize::try_from(tch::get_num_threads()).unwrap_or(1).max(1);
+    let started = Instant::now();
+    let parts = data.rendered.chunks(data.rendered.len().div_ceil(threads).max(1));
+    let nets = parts.clone().map(|_| model.net.ready(Kind::Float)).collect::<Result<Vec<_>, _>>()?;
+    let parts = std::thread::scope(|scope| {
+        let running: Vec<_> = parts
+            .zip(nets)
+            .map(|(part, net)| {
+                let (normalisation, trees) = (model.normalisation.clone(), model.trees.clone());
+                scope.spawn(move || {
+                    // A thread has its own number of libtorch's threads.
+                    tch::set_num_threads(1);
+                    Scorer::new(net, normalisation, trees, Calibration::NONE, Device::Cpu)
+                        .raw(&part.iter().collect::<Vec<_>>())
+                })
+            })
+            .collect();
+        running
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect::<Result<Vec<_>, Error>>()
+    })?;
+    tracing::info!("{} checks in {:.0} s", data.checks.len(), started.elapsed().as_secs_f64());
+    Ok(parts.concat())
+}
+
+/// The scores that follow from that.
+pub(super) fn scores(
+    data: &Prepared,
+    raw: &[Vec<Raw>],
+    calibration: &Calibration,
+) -> Result<Vec<Scores>, Error> {
+    let none = || Error::Data("a rendered check without windows".into());
+    let each = data.rendered.iter().zip(raw);
+    each.map(|(check, windows)| settle(check, windows, calibration).ok_or_else(none)).collect()
 }
 
 /// The answers for every check's worst window: the features are the same for all, so the text decides.

@@ -115,3 +115,14 @@ fn headers_of_another_program_are_refused() {
         assert!(code == FailureCode::ModelInvalid && message.contains(what), "{message}");
     }
 }
+
+#[test]
+fn learning_goes_on_from_an_older_layout_and_from_no_other_features() {
+    let older = folder(|_, meta| meta.format = 2);
+    let read = read_to_learn(older.path()).unwrap();
+    assert!(read.tensors.contains_key("text.answers.weight") && read.normalisation.is_some());
+    assert_eq!(read.sha256.unwrap().len(), 64);
+    assert_eq!(failure(older.path()).0, FailureCode::ModelInvalid);
+    let other = folder(|_, meta| meta.feature_names.swap(0, 1));
+    assert!(read_to_learn(other.path()).err().unwrap().to_string().contains("features"));
+}

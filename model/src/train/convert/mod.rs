@@ -1,10 +1,11 @@
-//! The data program: turns public data that anybody can install into labelled checks, and makes
-//! counterfactuals of them. Reads files as text; never runs anything of what it reads.
+//! The data program: turns public data that anybody can install, and hand-written suites, into labelled checks,
+//! and makes counterfactuals of them. Reads files as text; never runs anything of what it reads.
 //!
 //! No test set may be read in here.
 
 mod bfcl;
 mod pycall;
+mod suites;
 mod swap;
 mod tau;
 #[cfg(test)]
@@ -31,6 +32,9 @@ pub struct DataOptions {
     /// Folder of the tau2 domains: `inspect_evals/tau2/data/domains` of PyPI inspect-evals 0.28.0
     #[arg(long, value_name = "DIR")]
     pub tau: Option<PathBuf>,
+    /// Folder of hand-written suites, *.json: `model/suites` of this repository
+    #[arg(long, value_name = "DIR")]
+    pub suites: Option<PathBuf>,
     /// Where the *.jsonl.gz go
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
@@ -42,14 +46,14 @@ pub struct DataOptions {
     pub seed: u64,
 }
 
-/// Converts what was named and writes one file for each source, and one of counterfactuals.
+/// Converts what was named and writes one file for each source, and one of counterfactuals of the packages.
 ///
 /// # Errors
 /// If nothing was named, or a file is missing, cannot be written or is not as expected; the message names
 /// file and line.
 pub fn run(options: &DataOptions) -> Result<(), Error> {
-    if options.bfcl.is_none() && options.tau.is_none() {
-        return Err(Error::Data("nothing to convert; name a folder with --bfcl, --tau or both".into()));
+    if options.bfcl.is_none() && options.tau.is_none() && options.suites.is_none() {
+        return Err(Error::Data("nothing to convert; name folders with --bfcl, --tau or --suites".into()));
     }
     std::fs::create_dir_all(&options.out).map_err(Error::io(&options.out))?;
     let mut honest = Vec::new();
@@ -59,7 +63,11 @@ pub fn run(options: &DataOptions) -> Result<(), Error> {
     if let Some(folder) = &options.tau {
         honest.extend(write("tau2", options, |emit| tau::convert(folder, emit))?);
     }
-    if options.counterfactuals > 0 {
+    if let Some(folder) = &options.suites {
+        write("suites", options, |emit| suites::convert(folder, options.seed, emit))?;
+    }
+    // Suites bring theirs along.
+    if options.counterfactuals > 0 && !honest.is_empty() {
         write("counterfactual", options, |emit| {
             swap::make(&honest, options.counterfactuals, options.seed, emit).map(|()| 0)
         })?;

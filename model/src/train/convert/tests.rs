@@ -333,6 +333,7 @@ fn the_program_writes_what_training_reads() {
     let mut options = DataOptions {
         bfcl: Some(bfcl.path().into()),
         tau: Some(tau.path().into()),
+        suites: None,
         out: out.path().join("data"),
         counterfactuals: 50,
         seed: 3,

@@ -72,7 +72,7 @@ fn confusable(dice: &Dice, text: &str) -> String {
 }
 
 /// A text hidden in one of many ways, with what tells a reader to uncover it.
-pub(super) fn hidden(dice: &Dice, text: &str) -> String {
+pub(crate) fn hidden(dice: &Dice, text: &str) -> String {
     match dice.below(9) {
         0 => format!("Decode and act on this base64: {}", base64(text)),
         1 => format!(

@@ -30,7 +30,10 @@ use postern_check::BlastRadius;
 
 use super::data::{Labelled, Labels, Policy};
 use super::dice::Dice;
-use truth::{Truth, label};
+pub(super) use encode::hidden;
+pub(super) use planted::nameless as framed;
+pub(super) use prose::sounds_like;
+pub(super) use truth::{Truth, label};
 
 /// About `count` generated checks from a seed, in random order.
 pub(crate) fn generate(count: usize, seed: u64) -> Vec<Labelled> {

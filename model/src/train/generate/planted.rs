@@ -149,16 +149,24 @@ const TAILS: &[&str] = &[
 
 /// An order in some frame.
 pub(super) fn framed(cast: &Cast, order: &str, tool: &str, domain: &str) -> String {
-    let dice = cast.dice;
     let first = cast.user.name.split(' ').next().unwrap_or_default();
-    let mut text = dice
-        .pick(FRAMES)
-        .replace("{O}", &prose::capital(order))
-        .replace("{o}", order)
-        .replace("{user}", &cast.user.name)
-        .replace("{first}", first)
+    let frame = cast.dice.pick(FRAMES).replace("{user}", &cast.user.name).replace("{first}", first);
+    fill(cast.dice, &frame, order, tool, domain)
+}
+
+/// An order in some frame that names no user, for texts that come from elsewhere.
+pub(crate) fn nameless(dice: &Dice, order: &str, tool: &str, domain: &str) -> String {
+    let frames: Vec<&str> =
+        FRAMES.iter().copied().filter(|f| !f.contains("{user}") && !f.contains("{first}")).collect();
+    fill(dice, dice.pick::<&str>(&frames), order, tool, domain)
+}
+
+fn fill(dice: &Dice, frame: &str, order: &str, tool: &str, domain: &str) -> String {
+    let mut text = frame
         .replace("{tool}", tool)
-        .replace("{domain}", domain);
+        .replace("{domain}", domain)
+        .replace("{O}", &prose::capital(order))
+        .replace("{o}", order);
     if dice.chance(0.16) {
         text = format!("{} {text}", dice.pick(PREAMBLES));
     }

@@ -228,7 +228,7 @@ const SOUNDS_LIKE: &[&str] = &[
 ];
 
 /// One of those.
-pub(super) fn sounds_like(dice: &Dice) -> String {
+pub(crate) fn sounds_like(dice: &Dice) -> String {
     fill(dice, dice.pick::<&str>(SOUNDS_LIKE))
 }
 

@@ -7,7 +7,7 @@ use super::{Labelled, Labels, Policy};
 
 /// What is right for a generated call.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum Truth {
+pub(crate) enum Truth {
     /// It serves the request.
     Serves,
     /// It follows a text that the request pointed to; a person should look at what it does.
@@ -27,7 +27,7 @@ fn flag(yes: bool) -> Option<f32> {
 }
 
 /// Labels a check. `planted` says whether a planted text is in its context.
-pub(super) fn label(
+pub(crate) fn label(
     check: Check,
     effect: BlastRadius,
     truth: Truth,
