@@ -36,6 +36,7 @@ pub(crate) fn train(cx: &Context, args: &[String]) -> Result<()> {
         let from = cx.local("data-sources");
         let mut run = cx.run("postern-guard")?;
         run.arg("data").arg("--bfcl").arg(from.join("bfcl")).arg("--tau").arg(from.join("tau2"));
+        run.arg("--suites").arg(cx.root.join("model/suites"));
         run.arg("--out").arg(&data).args(["--counterfactuals", COUNTERFACTUALS]);
         process::show_running(&mut run)?;
     }

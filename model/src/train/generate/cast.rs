@@ -90,6 +90,11 @@ impl Record {
         self.fields.iter().find(|(_, field, _)| *field == kind).map_or(Value::Null, |(_, _, v)| v.clone())
     }
 
+    /// Its fields by the names that results show.
+    pub(super) fn names(&self) -> impl Iterator<Item = (&str, Field)> {
+        self.fields.iter().map(|(name, field, _)| (name.as_str(), *field))
+    }
+
     fn pairs(&self, plant: Option<&Plant>, cast: &Cast, own: &[&str]) -> Pairs {
         let mut pairs: Pairs =
             self.fields.iter().map(|(name, _, value)| (name.clone(), value.clone())).collect();

@@ -1,5 +1,6 @@
 //! What happens: engines that run over every domain. None of them may look at a domain's name to decide a label.
 
+mod changed;
 mod computed;
 mod delegated;
 mod odd;
@@ -12,13 +13,17 @@ use super::domains::{self, Act, Deed, Domain};
 use super::goal::{self, Goal, Payload};
 use crate::train::dice::Dice;
 
+#[cfg(test)]
+pub(super) use changed::changed;
+
 /// One story's checks.
 pub(super) fn tell(dice: &Dice, out: &mut Vec<Labelled>) {
     let cast = Cast::new(dice);
     match dice.below(100) {
         0..=61 => tasks::task(&cast, out),
-        62..=70 => computed::computed(&cast, out),
-        71..=79 => delegated::delegated(&cast, out),
+        62..=66 => changed::changed(&cast, out),
+        67..=72 => computed::computed(&cast, out),
+        73..=79 => delegated::delegated(&cast, out),
         80..=88 => odd::ruled(&cast, out),
         89..=94 => odd::unasked(&cast, out),
         _ => odd::silent(&cast, out),
