@@ -300,7 +300,7 @@ fn one_answer_covers_a_group_and_outliers_wait_beside_it() {
         };
         let (_, none) = document(&postern, &["approve", of("/tmp/old/"), "--group=0"]);
         assert_eq!(none["error"]["code"], "approval-no-group", "{none}");
-        let group = approvals(&postern, &["approve", of("/tmp/old/"), "--group=2"]);
+        let group = approvals(&postern, &["approve", of("/tmp/old/"), "--group=2", "--by", "Ann"]);
         assert_eq!(group.exit, exit::OK, "{group:#?}");
         assert_eq!(approvals(&postern, &["deny", of("/home/"), "--reason", "mine"]).exit, exit::OK);
         // The group was of two; the third is asked about again.
@@ -316,6 +316,17 @@ fn one_answer_covers_a_group_and_outliers_wait_beside_it() {
     });
     assert_eq!(*run.ok(), json!(["fulfilled", "fulfilled", "approval-denied", "fulfilled"]), "{run:#?}");
     assert_eq!(log.started().len(), 3);
+    // The record says for each call who decided, and of the one that nobody was asked about, whose answer covers it.
+    let journal = journal(&postern, &run);
+    let outcomes = journal.lines().map(|line| serde_json::from_str(line).expect("JSON"));
+    let mut said: Vec<Value> = outcomes.filter_map(|line: Value| line["approvals"].get(0).cloned()).collect();
+    said.sort_by_key(|approval| approval["said"].to_string());
+    let words: Vec<&str> = said.iter().filter_map(|approval| approval["said"].as_str()).collect();
+    assert_eq!(words, ["approved-like", "approved-like", "covered", "denied"], "{said:#?}");
+    let ann = json!({"via": "queue", "who": "Ann"});
+    assert_eq!(said[2]["by"], ann);
+    let covering = said.iter().find(|one| one["question"] == said[2]["question"]).expect("the question of the group");
+    assert_eq!((&covering["said"], &covering["by"]), (&json!("approved-like"), &ann));
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::{Map, Value};
 use tokio::sync::OwnedMutexGuard;
 
+use super::Decider;
 use crate::policy::ArgumentFact;
 
 /// Most calls that one answer covers.
@@ -95,8 +96,25 @@ pub struct Groups(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    approved: Vec<(Likeness, u32)>,
+    approved: Vec<Approved>,
     turns: HashMap<Likeness, Arc<tokio::sync::Mutex<()>>>,
+}
+
+/// An answer that covers more calls than its own.
+#[derive(Debug)]
+struct Approved {
+    likeness: Likeness,
+    left: u32,
+    answer: Covering,
+}
+
+/// The answer that covers a call which was not asked about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Covering {
+    /// The name of the question.
+    pub question: String,
+    /// Who answered it.
+    pub by: Option<Decider>,
 }
 
 impl Groups {
@@ -111,15 +129,16 @@ impl Groups {
     }
 
     /// Opens a group for this many more calls.
-    pub fn approve(&self, likeness: Likeness, calls: u32) {
-        self.lock().approved.push((likeness, calls.min(MOST)));
+    pub fn approve(&self, likeness: Likeness, calls: u32, answer: Covering) {
+        self.lock().approved.push(Approved { likeness, left: calls.min(MOST), answer });
     }
 
     /// Uses up one call of a group that fits, if there is one.
-    pub fn take(&self, likeness: &Likeness) -> bool {
+    pub fn take(&self, likeness: &Likeness) -> Option<Covering> {
         let mut state = self.lock();
-        let group = state.approved.iter_mut().find(|(group, left)| *left > 0 && group == likeness);
-        group.map(|(_, left)| *left -= 1).is_some()
+        let group = state.approved.iter_mut().find(|group| group.left > 0 && group.likeness == *likeness)?;
+        group.left -= 1;
+        Some(group.answer.clone())
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -158,16 +177,17 @@ mod tests {
     #[test]
     fn a_group_is_one_folder_and_a_number() {
         let groups = Groups::default();
-        assert!(!groups.take(&likeness("/tmp/a")));
-        groups.approve(likeness("/tmp/a"), 2);
-        assert!(groups.take(&likeness("/tmp/b")));
+        assert_eq!(groups.take(&likeness("/tmp/a")), None);
+        let answer = Covering { question: "q".into(), by: Some(Decider::of("queue", Some("ann".into()))) };
+        groups.approve(likeness("/tmp/a"), 2, answer.clone());
+        assert_eq!(groups.take(&likeness("/tmp/b")), Some(answer));
         for outlier in
             ["/tmp2/a", "/tmp/deep/a", "/tmp/../etc/a", "/tmp/%2e%2e/a", "a", "a.txt", "https://tmp/a"]
         {
-            assert!(!groups.take(&likeness(outlier)), "{outlier}");
+            assert_eq!(groups.take(&likeness(outlier)), None, "{outlier}");
         }
-        assert!(groups.take(&likeness("/tmp/c")));
-        assert!(!groups.take(&likeness("/tmp/d")), "used up");
+        assert!(groups.take(&likeness("/tmp/c")).is_some());
+        assert_eq!(groups.take(&likeness("/tmp/d")), None, "used up");
         assert_eq!(likeness("/tmp/a").describe(), "source in /tmp/, destination in /trash/");
     }
 

@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use bound::{Binding, Seal, Sealer, Unsealed};
-pub use groups::{Groups, Likeness, MOST as MOST_ALIKE, places};
+pub use groups::{Covering, Groups, Likeness, MOST as MOST_ALIKE, places};
 pub use question::{Question, ValueOrigin};
 pub use queue::{Asked, QueueApprover, Void};
 pub use store::{Queue, Say, Standing, Waiting};
@@ -90,11 +90,49 @@ pub enum Decision {
     Unavailable,
 }
 
+/// Who decided, for the record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decider {
+    /// How: `terminal`, `queue`, or what an embedder calls its own way.
+    pub via: String,
+    /// Who it was by their own account: the login name, unless they said another. A claim and no proof.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub who: Option<String>,
+}
+
+impl Decider {
+    pub(crate) fn of(via: &str, who: Option<String>) -> Self {
+        Self { via: via.to_owned(), who }
+    }
+}
+
+/// The login name of whoever runs this process, as the environment has it.
+pub(crate) fn login_name() -> Option<String> {
+    let names = ["USER", "LOGNAME", "USERNAME"].into_iter().filter_map(|name| std::env::var(name).ok());
+    names.map(|name| crate::visible::visible(&name)).find(|name| !name.is_empty())
+}
+
+/// A decision, and whose it is where somebody made it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reply {
+    /// What was decided.
+    pub decision: Decision,
+    /// By whom.
+    pub by: Option<Decider>,
+}
+
+impl From<Decision> for Reply {
+    /// Nobody's decision.
+    fn from(decision: Decision) -> Self {
+        Self { decision, by: None }
+    }
+}
+
 /// Somebody who decides.
 #[async_trait]
 pub trait Approver: Send + Sync + 'static {
     /// Asks and waits. Dropping the future withdraws the question.
-    async fn decide(&self, request: ApprovalRequest) -> Decision;
+    async fn decide(&self, request: ApprovalRequest) -> Reply;
 }
 
 /// Nobody decides: whatever would be asked fails with `approval-required`.
@@ -103,8 +141,8 @@ pub struct NobodyApproves;
 
 #[async_trait]
 impl Approver for NobodyApproves {
-    async fn decide(&self, _: ApprovalRequest) -> Decision {
-        Decision::Unavailable
+    async fn decide(&self, _: ApprovalRequest) -> Reply {
+        Decision::Unavailable.into()
     }
 }
 
@@ -121,8 +159,8 @@ impl DeniesAll {
 
 #[async_trait]
 impl Approver for DeniesAll {
-    async fn decide(&self, _: ApprovalRequest) -> Decision {
-        Decision::Denied(self.0.clone())
+    async fn decide(&self, _: ApprovalRequest) -> Reply {
+        Decision::Denied(self.0.clone()).into()
     }
 }
 

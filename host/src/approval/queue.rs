@@ -9,7 +9,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::store::{Answer, Put, digest};
-use super::{ApprovalRequest, Approver, Decision, Question, Queue, Say};
+use super::{ApprovalRequest, Approver, Decider, Decision, Question, Queue, Reply, Say};
 
 /// How often it is looked whether there is an answer.
 const PACE: Duration = Duration::from_millis(100);
@@ -76,19 +76,20 @@ impl QueueApprover {
         self
     }
 
-    async fn wait(&self, question: &Question, put: &Put) -> Decision {
+    async fn wait(&self, question: &Question, put: &Put) -> Reply {
         let mut pace = tokio::time::interval(PACE);
         loop {
             pace.tick().await;
             if let Some(found) = self.queue.take(put) {
-                let decision = match found {
-                    Ok(answer) => self.judge(question, answer),
-                    Err(_) => Err(Void::Tampered),
-                };
-                return decision.unwrap_or_else(Decision::Void);
+                let judged = found.map_err(|_| Void::Tampered).and_then(|answer| {
+                    let by = Decider::of("queue", answer.by.clone());
+                    let decision = self.judge(question, answer)?;
+                    Ok(Reply { decision, by: Some(by) })
+                });
+                return judged.unwrap_or_else(|void| Decision::Void(void).into());
             }
             if !Queue::is_there(put) {
-                return Decision::Void(Void::Removed);
+                return Decision::Void(Void::Removed).into();
             }
         }
     }
@@ -119,21 +120,21 @@ impl QueueApprover {
 
 #[async_trait]
 impl Approver for QueueApprover {
-    async fn decide(&self, request: ApprovalRequest) -> Decision {
+    async fn decide(&self, request: ApprovalRequest) -> Reply {
         let question = Question::of(&request);
         let put = match self.queue.put(&question) {
             Ok(put) => put,
             Err(error) => {
                 tracing::error!(%error, "a question cannot be put into the queue");
-                return Decision::Unavailable;
+                return Decision::Unavailable.into();
             }
         };
         if let Some(asked) = &self.asked {
             asked(&question);
         }
-        let decision = self.wait(&question, &put).await;
+        let reply = self.wait(&question, &put).await;
         self.done.lock().unwrap_or_else(PoisonError::into_inner).insert(question.id);
-        decision
+        reply
     }
 }
 
@@ -166,13 +167,13 @@ mod tests {
             Queue::look(self.state.path()).unwrap()
         }
 
-        fn ask(&self, request: ApprovalRequest) -> tokio::task::JoinHandle<Decision> {
+        fn ask(&self, request: ApprovalRequest) -> tokio::task::JoinHandle<Reply> {
             let approver = Arc::clone(&self.approver);
             tokio::spawn(async move { approver.decide(request).await })
         }
 
         /// Asks, and waits until that is in the queue.
-        async fn asked(&self) -> (tokio::task::JoinHandle<Decision>, Waiting) {
+        async fn asked(&self) -> (tokio::task::JoinHandle<Reply>, Waiting) {
             let request = request(r#"{"to": "ann@corp.example", "body": "hello"}"#);
             let id = request.id.clone();
             let asked = self.ask(request);
@@ -206,11 +207,12 @@ mod tests {
         ] {
             let (asked, waiting) = stage.asked().await;
             assert_eq!(waiting.state, Standing::Waiting);
-            stage.queue().answer(&waiting.id[..8], say).unwrap();
-            assert_eq!(asked.await.unwrap(), decision);
+            stage.queue().answer(&waiting.id[..8], say, Some("ann")).unwrap();
+            let by = Some(Decider::of("queue", Some("ann".into())));
+            assert_eq!(asked.await.unwrap(), Reply { decision, by });
         }
         assert_eq!(std::fs::read_dir(stage.queue().folder()).unwrap().count(), 0);
-        assert_eq!(stage.queue().answer("", Say::Approve).unwrap_err().code(), "approval-unknown");
+        assert_eq!(stage.queue().answer("", Say::Approve, None).unwrap_err().code(), "approval-unknown");
     }
 
     #[cfg(unix)]
@@ -247,9 +249,9 @@ mod tests {
             edit(&stage.path(&waiting, "question"), pointer, value);
             let listed = stage.queue().list().unwrap();
             assert_eq!((listed[0].state, &listed[0].question), (Standing::Changed, &None), "{pointer}");
-            let error = stage.queue().answer(&waiting.id, Say::Approve).unwrap_err();
+            let error = stage.queue().answer(&waiting.id, Say::Approve, None).unwrap_err();
             assert_eq!(error.code(), "approval-changed", "{pointer}");
-            assert_eq!(asked.await.unwrap(), Decision::Void(Void::Changed), "{pointer}");
+            assert_eq!(asked.await.unwrap().decision, Decision::Void(Void::Changed), "{pointer}");
         }
     }
 
@@ -258,6 +260,7 @@ mod tests {
         let stage = Stage::new();
         for (pointer, value) in [
             ("/content/say", json!({"decision": "approve"})),
+            ("/content/by", json!("somebody else")),
             ("/content/shown_sha256", json!("00")),
             ("/content/id", json!("x")),
         ] {
@@ -269,16 +272,16 @@ mod tests {
             copy(&stage.state.path().join("approvals-key"), &other.state.path().join("approvals-key"));
             let queue = other.queue();
             let put = queue.put(waiting.question.as_ref().unwrap()).unwrap();
-            queue.answer(&waiting.id, Say::Deny { reason: "no".into() }).unwrap();
+            queue.answer(&waiting.id, Say::Deny { reason: "no".into() }, None).unwrap();
             let answer = other.path(&waiting, "answer");
             edit(&answer, pointer, value);
             std::fs::rename(answer, stage.path(&waiting, "answer")).unwrap();
-            assert_eq!(asked.await.unwrap(), Decision::Void(Void::Tampered), "{pointer}");
+            assert_eq!(asked.await.unwrap().decision, Decision::Void(Void::Tampered), "{pointer}");
             drop(put);
         }
         let (asked, waiting) = stage.asked().await;
         std::fs::write(stage.path(&waiting, "answer"), "yes").unwrap();
-        assert_eq!(asked.await.unwrap(), Decision::Void(Void::Tampered));
+        assert_eq!(asked.await.unwrap().decision, Decision::Void(Void::Tampered));
     }
 
     /// An answer as `postern approvals` writes it, caught before it is taken.
@@ -288,7 +291,7 @@ mod tests {
         std::fs::copy(key(stage.state.path()), key(elsewhere.path())).unwrap();
         let queue = Queue::look(elsewhere.path()).unwrap();
         let put = queue.put(waiting.question.as_ref().unwrap()).unwrap();
-        queue.answer(&waiting.id, Say::Approve).unwrap();
+        queue.answer(&waiting.id, Say::Approve, None).unwrap();
         let bytes = std::fs::read(queue.folder().join(format!("{}.answer.json", waiting.id))).unwrap();
         drop(put);
         bytes
@@ -301,12 +304,12 @@ mod tests {
         let (second, other) = stage.asked().await;
         let answer = caught(&stage, &one);
         std::fs::write(stage.path(&other, "answer"), &answer).unwrap();
-        assert_eq!(second.await.unwrap(), Decision::Void(Void::Other));
+        assert_eq!(second.await.unwrap().decision, Decision::Void(Void::Other));
         std::fs::write(stage.path(&one, "answer"), &answer).unwrap();
-        assert_eq!(first.await.unwrap(), Decision::Approved);
+        assert_eq!(first.await.unwrap().decision, Decision::Approved);
         let (third, again) = stage.asked().await;
         std::fs::write(stage.path(&again, "answer"), &answer).unwrap();
-        assert_eq!(third.await.unwrap(), Decision::Void(Void::Used));
+        assert_eq!(third.await.unwrap().decision, Decision::Void(Void::Used));
     }
 
     #[tokio::test]
@@ -323,13 +326,14 @@ mod tests {
             }
         };
         assert_eq!(waiting.state, Standing::Expired);
-        assert_eq!(stage.queue().answer(&id, Say::Approve).unwrap_err().code(), "approval-expired");
+        assert_eq!(stage.queue().answer(&id, Say::Approve, None).unwrap_err().code(), "approval-expired");
         let question = waiting.question.clone().unwrap();
         let answer = Answer {
             id,
             seal: question.seal.clone(),
             shown_sha256: digest(&question),
             at: question.asked,
+            by: None,
             say: Say::Approve,
         };
         assert_eq!(stage.approver.judge(&question, answer), Err(Void::Expired));
@@ -345,7 +349,7 @@ mod tests {
         assert_eq!(stage.queue().find(&waiting.id).unwrap_err().code(), "approval-unknown");
         let (asked, waiting) = stage.asked().await;
         std::fs::remove_file(stage.path(&waiting, "question")).unwrap();
-        assert_eq!(asked.await.unwrap(), Decision::Void(Void::Removed));
+        assert_eq!(asked.await.unwrap().decision, Decision::Void(Void::Removed));
     }
 
     #[tokio::test]
@@ -362,7 +366,7 @@ mod tests {
             assert_eq!(stage.queue().list().unwrap()[0].state, Standing::Stale);
             match done {
                 "answered" => {
-                    let error = stage.queue().answer(&waiting.id, Say::Approve).unwrap_err();
+                    let error = stage.queue().answer(&waiting.id, Say::Approve, None).unwrap_err();
                     assert_eq!(error.code(), "approval-stale");
                 }
                 _ => drop(Queue::open(stage.state.path()).unwrap()),
@@ -378,7 +382,7 @@ mod tests {
         plain.alike = None;
         let queue = stage.queue();
         let put = queue.put(&Question::of(&plain)).unwrap();
-        let code = |say: Say| queue.answer(&plain.id, say).map_err(|error| error.code()).map(drop);
+        let code = |say: Say| queue.answer(&plain.id, say, None).map_err(|error| error.code()).map(drop);
         assert_eq!(code(Say::Group { calls: 2 }), Err("approval-no-group"));
         assert_eq!(code(Say::Approve), Ok(()));
         assert_eq!(code(Say::Deny { reason: String::new() }), Err("approval-answered"));

@@ -110,6 +110,8 @@ pub(super) struct Answer {
     pub(super) shown_sha256: String,
     /// When it was given.
     pub(super) at: Timestamp,
+    /// Who gave it, by their own account.
+    pub(super) by: Option<String>,
     /// What was said.
     pub(super) say: Say,
 }
@@ -202,12 +204,12 @@ impl Queue {
         }
     }
 
-    /// Answers a question, once.
+    /// Answers a question, once. `by` is who does, for the record.
     ///
     /// # Errors
     /// `approval-unknown`, `approval-stale`, `approval-expired`, `approval-answered`, `approval-no-group`; and
     /// `approval-changed` when the question is not what was put: whoever asks is told so and goes no further.
-    pub fn answer(&self, name: &str, say: Say) -> Result<Waiting> {
+    pub fn answer(&self, name: &str, say: Say, by: Option<&str>) -> Result<Waiting> {
         let waiting = self.find(name)?;
         let id = waiting.id.as_str();
         let Some(question) = waiting.question.as_ref().filter(|_| waiting.state != Standing::Changed) else {
@@ -217,6 +219,7 @@ impl Queue {
                 seal: String::new(),
                 shown_sha256: String::new(),
                 at: Timestamp::now(),
+                by: by.map(visible),
                 say: Say::Void,
             };
             self.write(&self.path(id, ANSWER), &answer, ANSWER, true)?;
@@ -258,6 +261,7 @@ impl Queue {
             seal: question.seal.clone(),
             shown_sha256: digest(question),
             at: Timestamp::now(),
+            by: by.map(visible),
             say,
         };
         match self.write(&self.path(id, ANSWER), &answer, ANSWER, false) {

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use async_trait::async_trait;
 use tokio::sync::Mutex;
 
-use super::{ApprovalRequest, Approver, Decision, MOST_ALIKE, Question};
+use super::{ApprovalRequest, Approver, Decider, Decision, MOST_ALIKE, Question, Reply, login_name};
 use crate::visible::visible;
 
 /// The most of a value that is shown before it is cut, with its true length.
@@ -31,7 +31,7 @@ impl TerminalApprover {
 
 #[async_trait]
 impl Approver for TerminalApprover {
-    async fn decide(&self, request: ApprovalRequest) -> Decision {
+    async fn decide(&self, request: ApprovalRequest) -> Reply {
         let turn = Arc::clone(&self.one_at_a_time).lock_owned().await;
         let withdrawn = Withdrawn::default();
         let seen = Arc::clone(&withdrawn.0);
@@ -42,9 +42,10 @@ impl Approver for TerminalApprover {
         });
         let asked = asked.await;
         match asked {
-            Ok(Ok(decision)) => decision,
+            Ok(Ok(Decision::Unavailable)) => Decision::Unavailable.into(),
+            Ok(Ok(decision)) => Reply { decision, by: Some(Decider::of("terminal", login_name())) },
             // The terminal went away, or reading it failed.
-            Ok(Err(_)) | Err(_) => Decision::Unavailable,
+            Ok(Err(_)) | Err(_) => Decision::Unavailable.into(),
         }
     }
 }

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::exit::Exit;
 use super::print::{eprintln, println};
 use super::show;
-use crate::approval::{MOST_ALIKE, Question, Queue, Say, Standing, Waiting};
+use crate::approval::{MOST_ALIKE, Question, Queue, Say, Standing, Waiting, login_name};
 use crate::visible::visible;
 use crate::{Result, record};
 
@@ -39,6 +39,9 @@ enum Action {
         /// And calls like it: this many in all [default: 200]
         #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "200", require_equals = true)]
         group: Option<u32>,
+        /// Who decides, for the record [default: the login name]
+        #[arg(long, value_name = "NAME")]
+        by: Option<String>,
     },
     /// Refuse the call
     Deny {
@@ -47,6 +50,9 @@ enum Action {
         /// Why; the script is told
         #[arg(long, value_name = "TEXT", default_value = "no reason was given")]
         reason: String,
+        /// Who decides, for the record [default: the login name]
+        #[arg(long, value_name = "NAME")]
+        by: Option<String>,
     },
 }
 
@@ -69,19 +75,20 @@ pub(super) fn run(options: Options) -> Result<Exit> {
                 show_one(&waiting);
             }
         }
-        Action::Approve { id, group } => {
+        Action::Approve { id, group, by } => {
             let say = group.map_or(Say::Approve, |calls| Say::Group { calls });
-            decide(&queue, &id, say, options.json)?;
+            decide(&queue, &id, say, by, options.json)?;
         }
-        Action::Deny { id, reason } => decide(&queue, &id, Say::Deny { reason }, options.json)?,
+        Action::Deny { id, reason, by } => decide(&queue, &id, Say::Deny { reason }, by, options.json)?,
     }
     Ok(Exit::Done)
 }
 
-fn decide(queue: &Queue, id: &str, say: Say, json: bool) -> Result<()> {
-    let waiting = queue.answer(id, say.clone())?;
+fn decide(queue: &Queue, id: &str, say: Say, by: Option<String>, json: bool) -> Result<()> {
+    let by = by.or_else(login_name);
+    let waiting = queue.answer(id, say.clone(), by.as_deref())?;
     if json {
-        show::print_json(&json!({ "id": waiting.id, "answer": say }));
+        show::print_json(&json!({ "id": waiting.id, "answer": say, "by": by }));
         return Ok(());
     }
     let tool = waiting.question.as_ref().map(|question| visible(&question.tool)).unwrap_or_default();

@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 use super::print::println;
 use super::show;
 use crate::policy::{CallDocument, CallFacts, Decision, Known, Policy};
-use crate::record::{self, Attempt, Entry, Manifest, Outcome, RecordedFacts};
+use crate::record::{self, Attempt, Entry, Manifest, Outcome, RecordedApproval, RecordedFacts};
+use crate::visible::visible;
 use crate::{Config, Error, Result};
 
 /// The longest call document that is read, in bytes.
@@ -121,6 +122,7 @@ struct Told<'a> {
     findings: Option<&'a [record::RecordedFinding]>,
     facts: Option<&'a RecordedFacts>,
     scores: Option<&'a Scores>,
+    approvals: &'a [RecordedApproval],
     policy_version: &'a str,
     profile: Option<&'a str>,
     thresholds: Option<Thresholds>,
@@ -209,6 +211,7 @@ impl Recorded<'_> {
             findings: facts.map(|facts| facts.findings.as_slice()),
             facts,
             scores: outcome.scores.as_ref(),
+            approvals: &outcome.approvals,
             policy_version: &manifest.policy_version,
             profile: manifest.profile.as_deref(),
             thresholds: manifest.guard.as_ref().map(|guard| guard.thresholds),
@@ -234,6 +237,7 @@ impl Recorded<'_> {
             outcome.at
         );
         print_reasons(&outcome.reasons);
+        outcome.approvals.iter().for_each(print_approval);
         let Some(facts) = outcome.facts.as_deref() else { return show::note(self.why_no_facts()) };
         self.print_rules(facts, today);
         self.print_facts(facts);
@@ -422,6 +426,15 @@ impl Decided {
         }
         println!("{table}");
     }
+}
+
+/// What came of asking a person, and who that was.
+fn print_approval(approval: &RecordedApproval) {
+    let by = approval.by.as_ref().map(|by| match &by.who {
+        Some(who) => format!(" by {} ({})", visible(who), visible(&by.via)),
+        None => format!(" ({})", visible(&by.via)),
+    });
+    println!("  {:10} {}{}", "a person", approval.said.words(), by.unwrap_or_default());
 }
 
 fn print_reasons(reasons: &[Reason]) {

@@ -9,7 +9,10 @@ use serde_json::json;
 use super::attempt::Attempt;
 use super::ledger::Traced;
 use super::{Call, Inner};
-use crate::approval::{ApprovalRequest, Binding, Decision, Likeness, Seal, Sealer, Unsealed, Void, places};
+use crate::approval::{
+    ApprovalRequest, Binding, Covering, Decision, Likeness, Reply, Seal, Sealer, Unsealed, Void, places,
+};
+use crate::record::{RecordedApproval, Said};
 use crate::upstream::ToolDefinition;
 use crate::{ToolError, ToolErrorCode};
 
@@ -17,6 +20,8 @@ use crate::{ToolError, ToolErrorCode};
 struct Answered {
     /// None: nobody said anything, and the time is over.
     decision: Option<Decision>,
+    /// The same for the record.
+    recorded: RecordedApproval,
     seal: Seal,
     binding: Binding,
 }
@@ -34,7 +39,8 @@ impl Inner {
 
         let tool = call.definition.id();
         let because = attempt.because().to_owned();
-        let Answered { decision, seal, binding } = answered;
+        let Answered { decision, recorded, seal, binding } = answered;
+        attempt.approvals.push(recorded);
         may_go_on(attempt, &tool, &because, decision)?;
         self.check_again(attempt, call, traced).await?;
         let binding =
@@ -49,8 +55,9 @@ impl Inner {
         let time = self.parts.approval_time;
         let binding = self.binding(call, uuid::Uuid::new_v4().to_string(), time);
         let seal = self.parts.sealer.seal(&binding);
-        if self.groups.take(&likeness) {
-            return Answered { decision: Some(Decision::Approved), seal, binding };
+        if let Some(Covering { question, by }) = self.groups.take(&likeness) {
+            let recorded = RecordedApproval { question, said: Said::Covered, by };
+            return Answered { decision: Some(Decision::Approved), recorded, seal, binding };
         }
         let request = ApprovalRequest {
             origins: traced.facts.arguments.clone(),
@@ -59,13 +66,15 @@ impl Inner {
             alike: likeness.can_be_shared().then(|| likeness.clone()),
             ..self.request(&binding, &seal)
         };
-        let decision = tokio::time::timeout(time, self.parts.approver.decide(request)).await.ok();
+        let reply = tokio::time::timeout(time, self.parts.approver.decide(request)).await.ok();
+        let (decision, recorded) = recorded(&binding, reply);
         if let Some(Decision::ApprovedLike(calls)) = decision
             && likeness.can_be_shared()
         {
-            self.groups.approve(likeness, calls.saturating_sub(1));
+            let answer = Covering { question: recorded.question.clone(), by: recorded.by.clone() };
+            self.groups.approve(likeness, calls.saturating_sub(1), answer);
         }
-        Answered { decision, seal, binding }
+        Answered { decision, recorded, seal, binding }
     }
 
     /// What is known may have changed while a person thought: what was read meanwhile, the tool, the
@@ -162,6 +171,13 @@ impl Inner {
         let output = future.await;
         (output, began.elapsed())
     }
+}
+
+/// A reply as a decision and as it goes into the record; None: there was none in time.
+pub(super) fn recorded(binding: &Binding, reply: Option<Reply>) -> (Option<Decision>, RecordedApproval) {
+    let (decision, by) = reply.map_or((None, None), |reply| (Some(reply.decision), reply.by));
+    let said = Said::of(decision.as_ref());
+    (decision, RecordedApproval { question: binding.question.clone(), said, by })
 }
 
 /// Whether a decision lets a call go on. `because` is why somebody was asked, for the script; None: nobody

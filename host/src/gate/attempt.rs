@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use super::ledger::Traced;
 use super::{Inner, strict_json};
 use crate::policy::Decision;
-use crate::record::{self, AppliedRule, Entry, RecordedBudget, RecordedFacts, Timings};
+use crate::record::{self, AppliedRule, Entry, RecordedApproval, RecordedBudget, RecordedFacts, Timings};
 use crate::report::{CallReport, ms};
 use crate::sandbox::Answer;
 use crate::scan::ResultLabel;
@@ -39,6 +39,8 @@ pub(super) struct Attempt<'a> {
     pub(super) beside: Vec<Value>,
     /// What was found in the result.
     pub(super) label: Option<ResultLabel>,
+    /// What came of asking a person.
+    pub(super) approvals: Vec<RecordedApproval>,
     /// What the policy said last: ids of the rules that apply, and of those that a permit lifted.
     rules: (Vec<String>, Vec<String>),
     /// What was known when it was decided, for the journal.
@@ -83,6 +85,7 @@ impl<'a> Attempt<'a> {
             dispatched: false,
             beside: Vec::new(),
             label: None,
+            approvals: Vec::new(),
             rules: (Vec::new(), Vec::new()),
             facts: None,
             timings: Timings::default(),
@@ -214,6 +217,7 @@ impl<'a> Attempt<'a> {
                 beside: std::mem::take(&mut self.beside),
                 result_label: self.label.take(),
                 facts: self.facts.take(),
+                approvals: std::mem::take(&mut self.approvals),
                 timings: self.timings,
             };
             // The call is over; that its end could not be written must not hide its answer.

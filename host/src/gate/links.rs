@@ -68,10 +68,12 @@ impl Inner {
             ..self.request(&binding, &seal)
         };
         let asking = tokio::time::timeout(time, self.parts.approver.decide(request));
-        let (decision, waited) = self.off_the_clock(asking).await;
+        let (reply, waited) = self.off_the_clock(asking).await;
         attempt.waited(waited);
+        let (decision, recorded) = super::approve::recorded(&binding, reply.ok());
+        attempt.approvals.push(recorded);
         let because = "its server wants a person to open a link";
-        super::approve::may_go_on(attempt, &tool, because, decision.ok())?;
+        super::approve::may_go_on(attempt, &tool, because, decision)?;
         super::approve::open(&self.parts.sealer, attempt, &tool, &seal, &binding)
     }
 

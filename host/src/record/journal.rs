@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::facts::RecordedFacts;
+use crate::approval::{Decider, Decision};
 
 /// One line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -75,8 +76,70 @@ pub struct Outcome {
     /// What was known of the call when it was decided; absent if it ended before anything was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub facts: Option<Box<RecordedFacts>>,
+    /// What came of asking a person: about the call, and then about links that its server wanted opened.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub approvals: Vec<RecordedApproval>,
     /// Where the time went.
     pub timings: Timings,
+}
+
+/// What came of asking a person.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordedApproval {
+    /// The name of the question: a UUID. Where an earlier answer covered the call, of the question that it was to.
+    pub question: String,
+    /// What was said.
+    pub said: Said,
+    /// Who said it; absent if nobody did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<Decider>,
+}
+
+/// What was said to a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Said {
+    /// Yes, to this call.
+    Approved,
+    /// Yes, to this call and to those like it.
+    ApprovedLike,
+    /// Nothing was asked: a yes to a like call covered this one.
+    Covered,
+    /// No.
+    Denied,
+    /// The answer did not count.
+    Void,
+    /// There was nobody to ask.
+    Nobody,
+    /// Nobody answered in time.
+    Expired,
+}
+
+impl Said {
+    /// What a decision says; None is no decision in time.
+    pub(crate) fn of(decision: Option<&Decision>) -> Self {
+        match decision {
+            Some(Decision::Approved) => Self::Approved,
+            Some(Decision::ApprovedLike(_)) => Self::ApprovedLike,
+            Some(Decision::Denied(_)) => Self::Denied,
+            Some(Decision::Void(_)) => Self::Void,
+            Some(Decision::Unavailable) => Self::Nobody,
+            None => Self::Expired,
+        }
+    }
+
+    /// For people.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Approved => "approved",
+            Self::ApprovedLike => "approved, and calls like it",
+            Self::Covered => "covered by the approval of a like call",
+            Self::Denied => "refused",
+            Self::Void => "answered in a way that does not count",
+            Self::Nobody => "not asked: there was nobody",
+            Self::Expired => "not answered in time",
+        }
+    }
 }
 
 /// Where the time of one call went, in milliseconds.

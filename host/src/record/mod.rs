@@ -35,7 +35,7 @@ use crate::{Error, Report, Result, folders};
 
 pub use artifacts::{Promotion, Proposal, promote, proposals};
 pub use facts::{AppliedRule, RecordedArgument, RecordedBudget, RecordedFacts, RecordedFinding};
-pub use journal::{Attempt, End, Entry, Outcome, Timings};
+pub use journal::{Attempt, End, Entry, Outcome, RecordedApproval, Said, Timings};
 pub use manifest::{GuardSettings, Manifest, RecordedInput};
 pub(crate) use redact::{Name, name, secrets_under};
 pub use redact::{Redactor, Secret, secrets_in};

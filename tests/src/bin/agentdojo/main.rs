@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use clap::Parser;
-use postern::approval::{ApprovalRequest, Approver, Decision, NobodyApproves};
+use postern::approval::{ApprovalRequest, Approver, Decision, NobodyApproves, Reply};
 use postern::guard::{Guard, WorkerGuard};
 use postern::{Config, Host, Script};
 use serde_json::json;
@@ -90,8 +90,8 @@ struct Everything;
 
 #[async_trait]
 impl Approver for Everything {
-    async fn decide(&self, _: ApprovalRequest) -> Decision {
-        Decision::Approved
+    async fn decide(&self, _: ApprovalRequest) -> Reply {
+        Decision::Approved.into()
     }
 }
 
