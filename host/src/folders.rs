@@ -2,7 +2,8 @@
 //! that are nobody else's.
 
 use std::fs::DirBuilder;
-use std::path::PathBuf;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 
 /// Makes folders, and those above them, that only this user may enter.
 pub(crate) fn private() -> DirBuilder {
@@ -11,6 +12,14 @@ pub(crate) fn private() -> DirBuilder {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder
+}
+
+/// Writes a file that only this user may read, over what is there. Renamed into place, so that another process never
+/// sees half of it.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let mut file = tempfile::NamedTempFile::new_in(path.parent().unwrap_or(path))?;
+    file.write_all(bytes)?;
+    file.persist(path).map(drop).map_err(Into::into)
 }
 
 /// The value of `own`; else `postern` in the value of `xdg`; else `under_home` in the home folder. None

@@ -9,6 +9,7 @@ pub const WASMTIME_VERSION: &str = "48.0.8";
 
 mod bindings;
 mod clock;
+mod digests;
 mod door;
 mod engine;
 mod files;

@@ -1,7 +1,7 @@
 //! Language runtimes: where their components lie, and their compiled code in a cache.
 //!
 //! Compiled code is native code, so loading it is as dangerous as running a program: only files that
-//! this user's own process wrote are loaded, and only if their digest is the one noted beside them.
+//! this user's own process wrote are loaded, and only if their digest is the one noted beside them (`digests`).
 
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -12,11 +12,11 @@ use wasmtime::component::Component;
 
 use super::Sandbox;
 use super::bindings::RunnerPre;
+use super::digests::digest;
 use super::linker::without_network;
 use super::run::Guest;
-use super::workspace::hex;
 use crate::script::Language;
-use crate::{Error, Result};
+use crate::{Error, Result, folders};
 
 /// Where runners and their compiled code are.
 #[derive(Debug)]
@@ -101,7 +101,7 @@ impl Runners {
             }
             _ => Error::Io { doing: "cannot read", path: path.clone(), source },
         };
-        let digest = digest(&path).map_err(unreadable)?;
+        let digest = digest(&path, &self.cache).map_err(unreadable)?;
         let key = format!("{digest}-{:016x}", settings(&sandbox.engine));
         let bad = |e: wasmtime::Error| Error::Component {
             name: path.display().to_string(),
@@ -129,16 +129,8 @@ impl Runners {
 
 /// `POSTERN_CACHE`, else `postern` in the user's cache folder.
 pub fn cache_dir() -> PathBuf {
-    crate::folders::of_user("POSTERN_CACHE", "XDG_CACHE_HOME", ".cache/postern")
+    folders::of_user("POSTERN_CACHE", "XDG_CACHE_HOME", ".cache/postern")
         .unwrap_or_else(|| std::env::temp_dir().join("postern-cache").join(user()))
-}
-
-/// BLAKE3 of a file, in hex. Read in pieces: to have all of it in memory would cost more than the
-/// hashing does.
-fn digest(path: &Path) -> std::io::Result<String> {
-    let mut hash = blake3::Hasher::new();
-    hash.update_reader(std::fs::File::open(path)?)?;
-    Ok(hash.finalize().to_hex().to_string())
 }
 
 /// Stands for everything of the engine that compiled code depends on.
@@ -158,7 +150,7 @@ fn user() -> String {
 }
 
 /// Whether nobody but this user can have put something into the folder.
-fn is_private(folder: &Path) -> bool {
+pub(super) fn is_private(folder: &Path) -> bool {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;
@@ -176,12 +168,12 @@ fn load_compiled(engine: &Engine, cache: &Path, key: &str) -> Option<Component> 
     }
     let code = cache.join(format!("{key}.cwasm"));
     let noted = std::fs::read_to_string(cache.join(format!("{key}.blake3"))).ok()?;
-    if digest(&code).ok()? != noted.trim() {
+    if digest(&code, cache).ok()? != noted.trim() {
         tracing::warn!(path = %code.display(), "the compiled code is damaged and is made again");
         return None;
     }
     // SAFETY: the file lies in a folder that only this user can write to, was written there by `store`
-    // below, and is what was written: the digest says so. wasmtime refuses another version or settings.
+    // below, and is what was written: the digest says so, made now or when the file last changed. wasmtime refuses another version or settings.
     #[allow(unsafe_code, reason = "loading compiled code has no safe form")]
     let component = unsafe { Component::deserialize_file(engine, &code) };
     component.ok()
@@ -201,18 +193,12 @@ fn compile(engine: &Engine, wasm: &[u8], cache: &Path, key: &str) -> wasmtime::R
 }
 
 fn store(cache: &Path, key: &str, code: &[u8]) -> std::io::Result<()> {
-    crate::folders::private().create(cache)?;
+    folders::private().create(cache)?;
     if !is_private(cache) {
         return Err(std::io::Error::other("others can write to this folder, or it belongs to somebody else"));
     }
-    // Renamed into place, so that another process never sees half a file.
-    let put = |name: String, bytes: &[u8]| -> std::io::Result<()> {
-        let mut file = tempfile::NamedTempFile::new_in(cache)?;
-        std::io::Write::write_all(&mut file, bytes)?;
-        file.persist(cache.join(name)).map(drop).map_err(Into::into)
-    };
-    put(format!("{key}.cwasm"), code)?;
-    put(format!("{key}.blake3"), hex(blake3::hash(code).as_bytes()).as_bytes())
+    folders::replace(&cache.join(format!("{key}.cwasm")), code)?;
+    folders::replace(&cache.join(format!("{key}.blake3")), blake3::hash(code).to_hex().as_bytes())
 }
 
 #[cfg(test)]
