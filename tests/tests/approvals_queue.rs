@@ -325,7 +325,8 @@ fn one_answer_covers_a_group_and_outliers_wait_beside_it() {
     assert_eq!(words, ["approved-like", "approved-like", "covered", "denied"], "{said:#?}");
     let ann = json!({"via": "queue", "who": "Ann"});
     assert_eq!(said[2]["by"], ann);
-    let covering = said.iter().find(|one| one["question"] == said[2]["question"]).expect("the question of the group");
+    let covering =
+        said.iter().find(|one| one["question"] == said[2]["question"]).expect("the question of the group");
     assert_eq!((&covering["said"], &covering["by"]), (&json!("approved-like"), &ann));
 }
 

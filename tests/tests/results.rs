@@ -30,6 +30,8 @@ fn tracker(results: &[(&str, &str)]) -> Stage {
             json!({"url": "https://ci.test", "deploy": {"token": key(), "pin": null}})
         ),
         tool("comment", &["issue", "text"], "added"),
+        answering("export", &[], json!([{"file": format!("number,title\n3,Button\n\n{ORDER}\n")}])),
+        tool("invite", &["email"], "invited"),
         answering("fail", &[], json!([{"error": format!("no such issue. {ORDER}")}])),
     ]);
     stage.server("tracker", tools, "");
@@ -143,6 +145,40 @@ fn a_withheld_result_says_that_the_call_was_made() {
     let run = stage.run("List the issues", &[], "return await tools.tracker.list_issues({});");
     run.ended(outcome::REFUSED, exit::REFUSED);
     assert_eq!(run.error_text("code"), "blocked");
+}
+
+/// A file is a result too: the script can read it.
+#[test]
+fn a_file_that_is_text_is_read_like_a_result() {
+    const READ: &str = "const file = await tools.tracker.export({});\n\
+        const text = await fs.readFile(file.artifact, 'utf8');\n";
+    for (rule, became) in [("pass", "passed"), ("redact", "redacted"), ("block", "blocked")] {
+        let stage = tracker(&[("instructions", rule)]);
+        let run = stage.run("Export the issues", &[], &format!("{READ}return text;"));
+        let label = label(&run, "tracker/export");
+        assert_eq!(
+            (&label["became"], &label["instructions"][0]["path"]),
+            (&json!(became), &json!("beside/0")),
+            "{run:#?}"
+        );
+        match rule {
+            "block" => assert_eq!(
+                (run.error_text("code"), run.document["artifacts"].as_array().map(Vec::len)),
+                ("blocked", Some(0))
+            ),
+            _ => {
+                let text = run.ok().as_str().expect("a text");
+                assert!(text.starts_with("number,title\n3,Button\n"), "{text}");
+                assert_eq!(text.contains("eve@bad.example"), rule == "pass", "{text}");
+            }
+        }
+    }
+    // What a script takes out of it comes from where the file came from.
+    let stage = tracker(&[]);
+    let script =
+        format!("{READ}return await tools.tracker.invite({{ email: text.match(/[a-z]+@[a-z.]+/)[0] }});");
+    let run = stage.run("Export the issues", &[], &script);
+    assert_eq!(stage.verdict(&run, "tracker/invite"), "block", "{run:#?}");
 }
 
 #[test]

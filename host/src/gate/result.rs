@@ -39,7 +39,7 @@ impl Given {
 }
 
 impl Inner {
-    /// Looks through it, saves bytes as artifacts, checks the size, notes it in the ledger.
+    /// Looks through it and through the files with it that are text, saves the files as artifacts, checks the size, notes it in the ledger.
     pub(super) async fn result(
         &self,
         attempt: &mut Attempt<'_>,
@@ -49,7 +49,7 @@ impl Inner {
     ) -> Answer {
         let tool = &call.definition;
         let rules = self.result_rules(&tool.server);
-        let ToolResult { value, beside, blobs, warnings, .. } = result;
+        let ToolResult { value, beside, mut blobs, warnings, .. } = result;
         for warning in warnings {
             tracing::warn!(tool = %tool.id(), "{warning}");
         }
@@ -66,20 +66,38 @@ impl Inner {
         }
         let Reading { mut value, mut json, mut prepared, found, given } =
             self.read_json(traced, json, value, rules).await?;
-        let mut beside_found = Vec::with_capacity(beside.len());
-        let mut beside_prepared = Vec::with_capacity(beside.len());
+        let (mut more_found, mut more_prepared) = (Vec::new(), Vec::new());
         for said in &beside {
             let read = self.read(traced, said.clone(), rules).await?;
-            beside_prepared.push(read.prepared);
-            beside_found.push(read.found);
+            more_prepared.push(read.prepared);
+            more_found.push(read.found);
         }
         attempt.beside = beside;
-        attempt.label = ResultLabel::new(given.became(), &found, &beside_found);
+        let mut became = given.became();
+        // The script learns nothing of what is withheld, so nothing of it can be in a later call.
+        let mut refusal = matches!(given, Given::Nothing).then(|| withheld(&tool.id(), &found, rules));
+        for blob in &mut blobs {
+            // What a script can read as a text is one, whatever its server calls it.
+            let Ok(text) = str::from_utf8(&blob.bytes) else { continue };
+            let read = self.read(traced, text.into(), rules).await?;
+            became = became.max(read.given.became());
+            match read.given {
+                Given::AsItIs => {}
+                Given::Instead(Value::String(text)) => blob.bytes = text.into(),
+                Given::Instead(_) | Given::Nothing => {
+                    refusal.get_or_insert_with(|| withheld(&tool.id(), &read.found, rules));
+                }
+            }
+            more_prepared.push(read.prepared);
+            more_found.push(read.found);
+        }
+        attempt.label = ResultLabel::new(became, &found, &more_found);
+        if let Some(refusal) = refusal {
+            return Err(refusal);
+        }
         let mut given = match given {
-            Given::AsItIs => None,
             Given::Instead(value) => Some(value),
-            // The script learns nothing of it, so nothing of it can be in a later call.
-            Given::Nothing => return Err(withheld(&tool.id(), &found, rules)),
+            Given::AsItIs | Given::Nothing => None,
         };
         for blob in &blobs {
             let kept = self.save(&tool.name, blob, &mut value);
@@ -95,7 +113,7 @@ impl Inner {
         }
         // As it was: what was cut out of it is still known, should it come by another way.
         self.note(prepared);
-        beside_prepared.into_iter().for_each(|prepared| self.note(prepared));
+        more_prepared.into_iter().for_each(|prepared| self.note(prepared));
         Ok(given.map_or(json, |given| given.to_string()))
     }
 

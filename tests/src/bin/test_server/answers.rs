@@ -2,7 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use rmcp::model::{CallToolResult, ContentBlock};
+use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use serde_json::Value;
 
 /// Structured content with the same as JSON text beside it, as the protocol asks for.
@@ -32,6 +32,13 @@ pub(crate) fn text(texts: impl IntoIterator<Item = impl Into<String>>) -> CallTo
 /// `isError` with a text.
 pub(crate) fn failure(message: &str) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(message)])
+}
+
+/// A text file, as a server gives bytes.
+pub(crate) fn file(text: &str) -> CallToolResult {
+    let resource = ResourceContents::blob(STANDARD.encode(text), "file:///export")
+        .with_mime_type("application/octet-stream");
+    CallToolResult::success(vec![ContentBlock::resource(resource)])
 }
 
 /// One image block.

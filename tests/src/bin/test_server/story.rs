@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! {"tools": [{"name", "description", "properties", "required", "annotations",
-//!             "answers": [{"when": {argument: value, ...}, "text" | "json" | "error": ...}, ...]}],
+//!             "answers": [{"when": {argument: value, ...}, "text" | "json" | "file" | "error": ...}, ...]}],
 //!  "then": {"after": CALLS, "tools": [...]}}
 //! ```
 //!
@@ -61,6 +61,8 @@ struct Answer {
     when: Map<String, Value>,
     text: Option<String>,
     json: Option<Value>,
+    /// The text of a file that comes as bytes.
+    file: Option<String>,
     error: Option<String>,
 }
 
@@ -123,6 +125,7 @@ impl ServerHandler for StoryServer {
             |answer: &&Answer| answer.when.iter().all(|(name, value)| arguments.get(name) == Some(value));
         let result = match tool.answers.iter().find(fits) {
             Some(Answer { json: Some(value), .. }) => answers::structured(value.clone()),
+            Some(Answer { file: Some(text), .. }) => answers::file(text),
             Some(Answer { error: Some(message), .. }) => answers::failure(message),
             Some(Answer { text, .. }) => answers::text([text.clone().unwrap_or_default()]),
             None => answers::failure("the story has no such turn"),
