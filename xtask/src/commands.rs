@@ -147,7 +147,7 @@ pub(crate) fn ci(cx: &Context) -> Result<()> {
 pub(crate) fn bench(cx: &Context, args: &[String]) -> Result<()> {
     let (_, summary) = setup(cx, false, &[])?;
     eprintln!("{summary}");
-    process::show_running(cargo(cx, "bench --locked --bench host").args(args))
+    process::show_running(cargo(cx, "bench --locked --bench host --bench discovery").args(args))
 }
 
 /// Removes what set-up made in the clone; with `cache` also what it made for all clones.
