@@ -1,4 +1,5 @@
-//! Step 2: the run's allowlist.
+//! Which tools a run may call: the allowlist of step 2 of the gate, and what a profile takes away of it. Decides nothing about
+//! a single call but whether its tool is there.
 
 use std::fmt;
 
@@ -87,7 +88,7 @@ impl Grants {
         self.granted.iter().map(Pattern::to_string).collect()
     }
 
-    pub(super) fn check(&self, server: &str, tool: &str) -> Result<(), ToolError> {
+    pub(crate) fn check(&self, server: &str, tool: &str) -> Result<(), ToolError> {
         if self.allow(server, tool) {
             return Ok(());
         }

@@ -17,7 +17,7 @@ mod walk;
 use postern_check::evidence::{Signs, Source, Trust};
 use serde_json::Value;
 
-use crate::record::{Name, Secret, secrets_under};
+use crate::secrets::{Name, Secret, secrets_under};
 
 pub(crate) use label::kinds;
 pub use label::{Became, FoundSecret, Planted, ResultLabel};

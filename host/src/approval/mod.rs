@@ -34,6 +34,7 @@ pub use store::{Queue, Say, Standing, Waiting};
 pub use terminal::TerminalApprover;
 
 use crate::policy::{Agent, ArgumentFact};
+pub use crate::record::Decider;
 use crate::record::Redactor;
 
 /// What a person is asked. Holds the call as it is, secrets included: what is written down or sent
@@ -88,22 +89,6 @@ pub enum Decision {
     Void(Void),
     /// There is nobody to ask.
     Unavailable,
-}
-
-/// Who decided, for the record.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Decider {
-    /// How: `terminal`, `queue`, or what an embedder calls its own way.
-    pub via: String,
-    /// Who it was by their own account: the login name, unless they said another. A claim and no proof.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub who: Option<String>,
-}
-
-impl Decider {
-    pub(crate) fn of(via: &str, who: Option<String>) -> Self {
-        Self { via: via.to_owned(), who }
-    }
 }
 
 /// The login name of whoever runs this process, as the environment has it.

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::exit::Exit;
 use super::print::println;
 use super::show;
-use crate::gate::Grants;
+use crate::grants::Grants;
 use crate::stubs::{self, Target};
 use crate::upstream::{Problem, ToolDefinition, Upstreams};
 use crate::{Error, Result};

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::approval::{ApprovalMode, DEFAULT_APPROVAL_TIME};
-use crate::gate::{Grants, Pattern};
+use crate::grants::{Grants, Pattern};
 use crate::guard::WorkerOptions;
 use crate::ledger::InputLabels;
 use crate::policy::{Agent, Known, Policy};

@@ -10,7 +10,7 @@ use super::ResultsConfig;
 use super::inputs::Mount;
 use super::policy::{read_now, source};
 use crate::approval::ApprovalMode;
-use crate::gate::{Grants, Pattern};
+use crate::grants::{Grants, Pattern};
 use crate::policy::Source;
 use crate::sandbox::Limits;
 use crate::script::Language;

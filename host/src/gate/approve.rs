@@ -176,7 +176,14 @@ impl Inner {
 /// A reply as a decision and as it goes into the record; None: there was none in time.
 pub(super) fn recorded(binding: &Binding, reply: Option<Reply>) -> (Option<Decision>, RecordedApproval) {
     let (decision, by) = reply.map_or((None, None), |reply| (Some(reply.decision), reply.by));
-    let said = Said::of(decision.as_ref());
+    let said = match &decision {
+        Some(Decision::Approved) => Said::Approved,
+        Some(Decision::ApprovedLike(_)) => Said::ApprovedLike,
+        Some(Decision::Denied(_)) => Said::Denied,
+        Some(Decision::Void(_)) => Said::Void,
+        Some(Decision::Unavailable) => Said::Nobody,
+        None => Said::Expired,
+    };
     (decision, RecordedApproval { question: binding.question.clone(), said, by })
 }
 

@@ -18,7 +18,6 @@ mod budget;
 mod denials;
 mod discover;
 mod dispatch;
-mod grant;
 mod guard;
 mod ledger;
 mod links;
@@ -50,13 +49,13 @@ use crate::sandbox::{Answer, ArtifactWriter, Door, Input, Limits, Reply, RunCloc
 use crate::upstream::{ToolDefinition, Upstreams};
 use crate::{ToolError, ToolErrorCode};
 
+pub use crate::grants::{Grants, Pattern};
 use attempt::Attempt;
 use budget::Budget;
 use denials::Denials;
 pub(crate) use denials::MOST as MOST_DENIALS;
 pub use discover::Tools;
 pub(crate) use discover::definition;
-pub use grant::{Grants, Pattern};
 use ledger::Traced;
 pub use result::Results;
 

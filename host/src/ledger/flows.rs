@@ -11,6 +11,7 @@ use postern_check::evidence::{Evidence, decode, fold};
 use serde_json::Value;
 
 use crate::policy::Holds;
+use crate::secrets;
 
 /// Words of one value that are compared as a whole; longer ones are text.
 const VALUE_WORDS: usize = 4;
@@ -191,7 +192,7 @@ impl Flows {
         let mut sums: BTreeMap<(u32, Holds, bool), Sum> = BTreeMap::new();
         let mut seen = HashSet::new();
         for leaf in &evidence.leaves {
-            let token = crate::record::name(&leaf.key) != crate::record::Name::Plain;
+            let token = secrets::name(&leaf.key) != secrets::Name::Plain;
             let texts =
                 std::iter::once(leaf.value.as_str()).chain(leaf.decoded.iter().map(|d| d.text.as_str()));
             for text in texts {

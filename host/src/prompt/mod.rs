@@ -12,7 +12,7 @@ pub use globals::{Global, absent, globals};
 
 use crate::approval::ApprovalMode;
 use crate::config::Config;
-use crate::gate::Grants;
+use crate::grants::Grants;
 use crate::sandbox::Limits;
 use crate::script::Language;
 use crate::{Error, Result};

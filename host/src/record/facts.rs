@@ -322,6 +322,7 @@ mod tests {
             beside: Vec::new(),
             result_label: None,
             facts: Some(Box::new(facts)),
+            approvals: Vec::new(),
             timings: Timings::default(),
         };
         let attempt = Attempt { call: 3, at, tool: "fs/write".into(), arguments };

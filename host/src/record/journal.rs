@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::facts::RecordedFacts;
-use crate::approval::{Decider, Decision};
 
 /// One line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -95,6 +94,22 @@ pub struct RecordedApproval {
     pub by: Option<Decider>,
 }
 
+/// Who decided.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decider {
+    /// How: `terminal`, `queue`, or what an embedder calls its own way.
+    pub via: String,
+    /// Who it was by their own account: the login name, unless they said another. A claim and no proof.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub who: Option<String>,
+}
+
+impl Decider {
+    pub(crate) fn of(via: &str, who: Option<String>) -> Self {
+        Self { via: via.to_owned(), who }
+    }
+}
+
 /// What was said to a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -116,18 +131,6 @@ pub enum Said {
 }
 
 impl Said {
-    /// What a decision says; None is no decision in time.
-    pub(crate) fn of(decision: Option<&Decision>) -> Self {
-        match decision {
-            Some(Decision::Approved) => Self::Approved,
-            Some(Decision::ApprovedLike(_)) => Self::ApprovedLike,
-            Some(Decision::Denied(_)) => Self::Denied,
-            Some(Decision::Void(_)) => Self::Void,
-            Some(Decision::Unavailable) => Self::Nobody,
-            None => Self::Expired,
-        }
-    }
-
     /// For people.
     pub fn words(self) -> &'static str {
         match self {

@@ -35,10 +35,9 @@ use crate::{Error, Report, Result, folders};
 
 pub use artifacts::{Promotion, Proposal, promote, proposals};
 pub use facts::{AppliedRule, RecordedArgument, RecordedBudget, RecordedFacts, RecordedFinding};
-pub use journal::{Attempt, End, Entry, Outcome, RecordedApproval, Said, Timings};
+pub use journal::{Attempt, Decider, End, Entry, Outcome, RecordedApproval, Said, Timings};
 pub use manifest::{GuardSettings, Manifest, RecordedInput};
-pub(crate) use redact::{Name, name, secrets_under};
-pub use redact::{Redactor, Secret, secrets_in};
+pub use redact::Redactor;
 pub(crate) use sign::from_hex;
 pub use sign::{FinishedRuns, PublicKey, RecordKey};
 pub use verify::{Fault, Standing, Verified, verify};

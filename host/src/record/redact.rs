@@ -5,8 +5,6 @@
 //! Found are texts of a well-known form, what stands behind names such as `password`, and what the user's own patterns
 //! name. UUIDs, digests, ids and encoded images have no such form and stay.
 
-mod forms;
-
 use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Map, Value};
 use sha2::Sha256;
@@ -17,9 +15,8 @@ use super::journal::Entry;
 use crate::constraints::Explained;
 use crate::sandbox::hex;
 use crate::secret_file::random_key;
+use crate::secrets::{Name, Secret, name, secrets_in, secrets_under};
 use crate::{CallReport, Error, Report, Result};
-pub(crate) use forms::{Name, name, secrets_under};
-pub use forms::{Secret, secrets_in};
 
 /// Bytes of the digest in a marker.
 const SHOWN: usize = 6;

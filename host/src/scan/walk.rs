@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use postern_check::pointer_token;
 use serde_json::{Map, Value};
 
-use crate::record::{Name, name};
+use crate::secrets::{Name, name};
 
 /// One text of a value.
 #[derive(Clone, Debug)]

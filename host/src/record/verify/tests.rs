@@ -110,6 +110,7 @@ fn note(record: &Record, call: u32) {
         beside: Vec::new(),
         result_label: None,
         facts: None,
+        approvals: Vec::new(),
         timings: Timings::default(),
     };
     record.note(&Entry::Outcome(outcome)).unwrap();
