@@ -16,7 +16,7 @@ fn the_console_shows_values_as_node_does() {
             "console.log([], {}, [,1], new Map([['k', {v: 1}]]), new Set([1, 'b']))",
             "[] {} [ <1 empty item>, 1 ] Map(1) { 'k' => { v: 1 } } Set(2) { 1, 'b' }\n",
         ),
-        ("const o = {n: 1}; o.self = o; console.log(o)", "{ n: 1, self: [Circular] }\n"),
+        ("const o = {n: 1}; o.self = o; console.log(o)", "<ref *1> { n: 1, self: [Circular *1] }\n"),
         (
             "class P { x = 1 } console.log(new P(), P, class {}, Object.create(null))",
             "P { x: 1 } [class P] [class (anonymous)] [Object: null prototype] {}\n",
