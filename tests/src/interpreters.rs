@@ -20,18 +20,12 @@ pub fn cpython() -> Option<&'static str> {
 /// # Panics
 /// If there could be one and is not.
 pub fn node() -> Option<&'static str> {
-    let check =
-        "const [a, b] = process.versions.node.split('.'); process.exit(a > 20 || (a == 20 && b >= 20) ? 0 : 1)";
+    let check = "const [a, b] = process.versions.node.split('.'); process.exit(a > 20 || (a == 20 && b >= 20) ? 0 : 1)";
     find("Node.js 20.20 or later", "POSTERN_TEST_NPM", &["node"], &["-e", check])
 }
 
 /// The first of `programs` that ends well with the words `check`.
-fn find(
-    what: &str,
-    variable: &str,
-    programs: &[&'static str],
-    check: &[&str],
-) -> Option<&'static str> {
+fn find(what: &str, variable: &str, programs: &[&'static str], check: &[&str]) -> Option<&'static str> {
     if left_out(variable, what) {
         return None;
     }

@@ -118,7 +118,8 @@ fn each(
             scope.spawn(|| {
                 while let Some((number, program)) = next() {
                     let run = |source: &str| {
-                        let run = postern.run_file(&format!("program-{number}.{}", language.ending()), source);
+                        let run =
+                            postern.run_file(&format!("program-{number}.{}", language.ending()), source);
                         let fine = run.outcome() == outcome::OK && run.process.exit == exit::OK;
                         match fine {
                             true => Ok(run.stdout().to_owned()),

@@ -60,8 +60,8 @@ const e = far();
 console.log(e);
 ---
 RangeError: far
-    at far (script.js:2:24)
-    at <anonymous> (script.js:4:14)
+    at far (script.js:2:14)
+    at <anonymous> (script.js:4:11)
 ## hidden properties are not shown
 console.log("%o", [1]);
 ---
