@@ -37,16 +37,24 @@ pub fn real_server(name: &str) -> Option<Vec<String>> {
     Some(if python { vec![file] } else { vec!["node".to_owned(), file] })
 }
 
-/// A file of the test dependencies; `None` where the variable `left_out` says that this machine cannot have it.
+/// A file of the test dependencies; `None` where `variable` says that this machine cannot have it.
 ///
 /// # Panics
 /// If it could be there and is not.
-pub(crate) fn installed(path: &str, left_out: &str) -> Option<PathBuf> {
-    if std::env::var(left_out).is_ok_and(|value| value == "0") {
-        eprintln!("not tested: {path} cannot be installed here");
+pub(crate) fn installed(path: &str, variable: &str) -> Option<PathBuf> {
+    if left_out(variable, path) {
         return None;
     }
     let file = workspace_root().join(".postern/test-deps").join(path);
     assert!(file.exists(), "{} is not installed: run `cargo xtask test`", file.display());
     Some(file)
+}
+
+/// Whether `variable` says that this machine cannot have `what`.
+pub(crate) fn left_out(variable: &str, what: &str) -> bool {
+    let out = std::env::var(variable).is_ok_and(|value| value == "0");
+    if out {
+        eprintln!("not tested: {what} cannot be had here");
+    }
+    out
 }

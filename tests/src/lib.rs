@@ -17,6 +17,7 @@
 
 mod binaries;
 pub mod compilers;
+pub mod interpreters;
 mod png;
 mod postern;
 mod process;

@@ -22,9 +22,13 @@ fn nobody_was_asked(run: &Run, log: &ServerLog) {
 
 /// codex#24135/#29857, poe-code#392: without anybody to ask, a run hung or went ahead.
 #[test]
-fn without_a_terminal_the_run_ends_and_names_the_call() {
-    let (postern, log) = asking();
-    nobody_was_asked(&postern.run_js("return await tools.t.counter({ by: 3 });"), &log);
+fn row_32_without_a_terminal_the_run_ends_and_names_the_call() {
+    for (file, source) in
+        [("script.js", "return await tools.t.counter({ by: 3 });"), ("script.py", "tools.t.counter(by=3)")]
+    {
+        let (postern, log) = asking();
+        nobody_was_asked(&postern.run_file(file, source), &log);
+    }
 }
 
 #[test]
@@ -50,6 +54,35 @@ fn a_script_can_catch_it_and_go_on() {
     assert_eq!(run.stdout().trim(), call::APPROVAL_REQUIRED);
     assert_eq!(run.attempts(), [("t/counter", "ask", call::APPROVAL_REQUIRED)]);
     assert_eq!(log.started(), [""; 0]);
+}
+
+/// codex#24135, hermes#97044: the same question in a loop, with nobody to answer. The run must neither hang
+/// nor go ahead, and it names the call.
+#[test]
+fn row_32_fifty_times_the_same_with_nobody_to_ask() {
+    for (file, source) in [
+        (
+            "script.js",
+            "for (let i = 0; i < 50; i++) try { await tools.t.counter({ by: 3 }); console.log('made'); } catch (e) { console.log(e.code); }",
+        ),
+        (
+            "script.py",
+            "for _ in range(50):\n    try:\n        await tools.t.counter(by=3)\n        print('made')\n\
+             \x20   except ToolError as error:\n        print(error.code)",
+        ),
+    ] {
+        let (postern, log) = asking();
+        let run = postern.run_file(file, source);
+        // All were caught, so the script itself ends well.
+        run.ended(outcome::OK, exit::OK);
+        assert_eq!(run.stdout(), format!("{}\n", call::APPROVAL_REQUIRED).repeat(50), "{file}");
+        assert_eq!(run.attempts(), [("t/counter", "ask", call::APPROVAL_REQUIRED); 50], "{file}");
+        assert!(
+            run.calls().iter().all(|attempt| attempt["arguments"] == json!({"by": 3})),
+            "{file}: {run:#?}"
+        );
+        assert_eq!(log.started(), [""; 0], "{file}");
+    }
 }
 
 /// Runs in a terminal of Python's making, and types `answer`.

@@ -281,25 +281,39 @@ fn row_21_an_image_becomes_an_artifact() {
     let mut postern = Postern::new();
     let out = postern.path("out");
     postern.permissive_guard().server("t", Server::test()).flags(["--out", out.to_str().expect("UTF-8")]);
-    let run = postern.run_js(
-        "const image = await tools.t.image({}); return { image, text: JSON.stringify(image).length };",
-    );
-    let value = run.ok();
-    assert_eq!(
-        (&value["image"]["mimeType"], &value["image"]["bytes"]),
-        (&json!("image/png"), &json!(png().len()))
-    );
-    assert!(value["text"].as_u64().expect("a length") < 1000, "the bytes are not in the value: {value}");
-    let name = value["image"]["artifact"].as_str().expect("the artifact's name");
-    let (bytes, digest) = run.artifact(name).unwrap_or_else(|| panic!("no artifact {name}: {run:#?}"));
-    assert_eq!((bytes, digest), (png().len() as u64, sha256(&png()).as_str()));
-    assert!(run.process.stdout.len() < 100_000, "the document is {} bytes long", run.process.stdout.len());
+    for (file, source) in [
+        (
+            "script.js",
+            "const image = await tools.t.image({}); return { image, text: JSON.stringify(image).length };",
+        ),
+        (
+            "script.py",
+            "import json\nimage = tools.t.image()\n{'image': image, 'text': len(json.dumps(image))}",
+        ),
+    ] {
+        let run = postern.run_file(file, source);
+        let value = run.ok();
+        assert_eq!(
+            (&value["image"]["mimeType"], &value["image"]["bytes"]),
+            (&json!("image/png"), &json!(png().len())),
+            "{file}"
+        );
+        assert!(value["text"].as_u64().expect("a length") < 1000, "the bytes are not in the value: {value}");
+        let name = value["image"]["artifact"].as_str().expect("the artifact's name");
+        let (bytes, digest) = run.artifact(name).unwrap_or_else(|| panic!("no artifact {name}: {run:#?}"));
+        assert_eq!((bytes, digest), (png().len() as u64, sha256(&png()).as_str()), "{file}");
+        let length = run.process.stdout.len();
+        assert!(length < 100_000, "{file}: the document is {length} bytes long");
+    }
 
     // An image over the cap is an outcome of its own or an error, never half an image.
     postern.flags(["--artifact-bytes", "1MiB"]);
-    let run = postern.run_js("return await tools.t.image({});");
-    assert!(run.document["artifacts"].as_array().is_none_or(Vec::is_empty), "{run:#?}");
-    assert_ne!(run.outcome(), outcome::OK, "{run:#?}");
+    for (file, source) in [("script.js", "return await tools.t.image({});"), ("script.py", "tools.t.image()")]
+    {
+        let run = postern.run_file(file, source);
+        assert!(run.document["artifacts"].as_array().is_none_or(Vec::is_empty), "{run:#?}");
+        assert_ne!(run.outcome(), outcome::OK, "{run:#?}");
+    }
 }
 
 /// mcpproxy-go#987, vercel/ai#18720: calls at the same time went one after the other.
@@ -334,18 +348,64 @@ fn row_29_ten_one_second_calls_take_one_second() {
 /// mcpproxy-go#987: and there is a cap on calls at the same time.
 #[test]
 fn row_29_calls_at_once_are_capped() {
+    for (file, source) in [
+        (
+            "script.js",
+            "const settled = await Promise.allSettled([...Array(12).keys()].map((i) => tools.t.sleep({ ms: 100, i })));\n\
+             return settled.map((s) => s.status === 'fulfilled' ? 'ok' : s.reason.code);",
+        ),
+        (
+            "script.py",
+            "import asyncio\n\
+             settled = await asyncio.gather(*(tools.t.sleep(ms=100, i=i) for i in range(12)), return_exceptions=True)\n\
+             [one.code if isinstance(one, ToolError) else 'ok' for one in settled]",
+        ),
+    ] {
+        let mut postern = Postern::new();
+        let log = postern.log("t");
+        let server = Server::test().log(&log);
+        postern.permissive_guard().server("t", server).flags(["--max-concurrent-calls", "3"]);
+        let run = postern.run_file(file, source);
+        let codes: Vec<&str> =
+            run.ok().as_array().expect("a list").iter().map(|code| code.as_str().expect("text")).collect();
+        assert_eq!(codes.len(), 12, "{file}");
+        // Over the cap a call either waits its turn or fails by name.
+        assert!(codes.iter().all(|code| ["ok", call::CALL_LIMIT].contains(code)), "{file}: {codes:?}");
+        assert!(codes.contains(&"ok"), "{file}");
+        assert!(log.most_at_once() <= 3, "{file}: {} at once", log.most_at_once());
+    }
+}
+
+/// codex#33402: several large results together were cut by rules that nobody could tell. Here there is one:
+/// each is whole within its limit, and over it an error that says so.
+#[test]
+fn row_31_large_results_together_are_whole() {
     let mut postern = Postern::new();
-    let log = postern.log("t");
-    postern.permissive_guard().server("t", Server::test().log(&log)).flags(["--max-concurrent-calls", "3"]);
-    let run = postern.run_js(
-        "const settled = await Promise.allSettled([...Array(12).keys()].map((i) => tools.t.sleep({ ms: 100, i })));\n\
-         return settled.map((s) => s.status === 'fulfilled' ? 'ok' : s.reason.code);",
-    );
-    let codes: Vec<&str> =
-        run.ok().as_array().expect("a list").iter().map(|code| code.as_str().expect("text")).collect();
-    assert_eq!(codes.len(), 12);
-    // Over the cap a call either waits its turn or fails by name.
-    assert!(codes.iter().all(|code| ["ok", call::CALL_LIMIT].contains(code)), "{codes:?}");
-    assert!(codes.contains(&"ok"));
-    assert!(log.most_at_once() <= 3, "{} at once", log.most_at_once());
+    postern.permissive_guard().server("t", Server::test());
+    let scripts = [
+        (
+            "script.js",
+            "return await Promise.all([...Array(4).keys()].map(() => tools.t.big({ bytes: 200_000 }).catch((e) => [e.code, e.message])));",
+        ),
+        (
+            "script.py",
+            "import asyncio\n\
+             got = await asyncio.gather(*(tools.t.big(bytes=200_000) for _ in range(4)), return_exceptions=True)\n\
+             [[e.code, str(e)] if isinstance(e, ToolError) else e for e in got]",
+        ),
+    ];
+    for (file, source) in scripts {
+        let run = postern.run_file(file, source);
+        let lengths: Vec<usize> =
+            run.ok().as_array().expect("four").iter().map(|text| text.as_str().map_or(0, str::len)).collect();
+        assert_eq!(lengths, [200_000; 4], "{file}");
+    }
+    postern.flags(["--max-result-bytes", "150000"]);
+    for (file, source) in scripts {
+        let run = postern.run_file(file, source);
+        for failed in run.ok().as_array().expect("four") {
+            assert_eq!(failed[0], call::UPSTREAM, "{file}: {failed}");
+            assert!(failed[1].as_str().is_some_and(|text| text.contains("150000")), "{file}: {failed}");
+        }
+    }
 }

@@ -208,16 +208,33 @@ fn row_36_many_real_calls() {
     let log = postern.log("t");
     postern.permissive_guard().server("t", Server::test().log(&log));
     postern.flags(["--max-calls", "300"]);
-    let run = postern.run_js(
-        "let sum = 0;\n\
-         for (let i = 0; i < 40; i++) sum += (await tools.t.echo({ i })).i;\n\
-         for (let round = 0; round < 10; round++)\n\
-           for (const { i } of await Promise.all([...Array(16).keys()].map((i) => tools.t.echo({ i })))) sum += i;\n\
-         return sum;",
-    );
-    assert_eq!(*run.ok(), 40 * 39 / 2 + 10 * (16 * 15 / 2));
-    assert_eq!(log.started().len(), 200);
-    assert!(run.calls().iter().all(|attempt| attempt["verdict"] == "allow" && attempt["scores"].is_object()));
+    for (nth, file, source) in [
+        (
+            1,
+            "script.js",
+            "let sum = 0;\n\
+             for (let i = 0; i < 40; i++) sum += (await tools.t.echo({ i })).i;\n\
+             for (let round = 0; round < 10; round++)\n\
+               for (const { i } of await Promise.all([...Array(16).keys()].map((i) => tools.t.echo({ i })))) sum += i;\n\
+             return sum;",
+        ),
+        (
+            2,
+            "script.py",
+            "import asyncio\n\
+             total = 0\n\
+             for i in range(40): total += (await tools.t.echo(i=i)).i\n\
+             for _ in range(10):\n    for r in await asyncio.gather(*(tools.t.echo(i=i) for i in range(16))): total += r.i\n\
+             total",
+        ),
+    ] {
+        let run = postern.run_file(file, source);
+        assert_eq!(*run.ok(), 40 * 39 / 2 + 10 * (16 * 15 / 2), "{file}");
+        assert_eq!(log.started().len(), nth * 200, "{file}");
+        let fine =
+            |attempt: &serde_json::Value| attempt["verdict"] == "allow" && attempt["scores"].is_object();
+        assert!(run.calls().iter().all(fine), "{file}");
+    }
 }
 
 /// monty#112, hyperlight: nesting overflowed the parser's stack.
@@ -286,27 +303,52 @@ fn row_26_deep_arguments_results_and_values() {
         .permissive_guard()
         .server("t", Server::test().log(&log))
         .server("odd", Server::odd(&folder, &plan));
-    let run = postern.run_js(
-        "const nest = (levels) => { let v = []; for (let i = 1; i < levels; i++) v = [v]; return v; };\n\
-         const attempt = async (f) => { try { return await f(); } catch (e) { return e.code ?? e.name; } };\n\
-         return {\n\
-           shallow: await attempt(async () => JSON.stringify(await tools.t.echo({ v: nest(60) })).length),\n\
-           over: await attempt(() => tools.t.echo({ v: nest(80) })),\n\
-           wild: typeof await attempt(() => tools.t.echo({ v: nest(100_000) })),\n\
-           text: typeof await attempt(() => tools.t.deep({ levels: 100_000 })),\n\
-           structured: typeof await attempt(() => tools.odd.deep({})),\n\
-           after: (await attempt(() => tools.t.echo({ alive: true }))).alive,\n\
-           odd: await attempt(async () => (await tools.odd.echo({ alive: true })).alive),\n\
-         };",
-    );
-    let value = run.ok();
-    assert_eq!(value["shallow"], 60 * 2 + r#"{"v":}"#.len(), "{value}");
-    assert_eq!(value["over"], call::INVALID_ARGUMENTS, "{value}");
-    assert_eq!(value["wild"], "string", "an error's code or name: {value}");
-    assert_eq!(value["text"], "string", "the text itself, or an error's code: {value}");
-    assert_eq!((&value["after"], &value["odd"]), (&true.into(), &true.into()), "{value}");
-    let echoes = log.started().iter().filter(|tool| *tool == "echo").count();
-    assert_eq!(echoes, 2, "what is too deep must not be dispatched");
+    for (nth, file, source) in [
+        (
+            1,
+            "script.js",
+            "const nest = (levels) => { let v = []; for (let i = 1; i < levels; i++) v = [v]; return v; };\n\
+             const attempt = async (f) => { try { return await f(); } catch (e) { return e.code ?? e.name; } };\n\
+             const isText = (v) => typeof v === 'string';\n\
+             return {\n\
+               shallow: await attempt(async () => JSON.stringify(await tools.t.echo({ v: nest(60) })).length),\n\
+               over: await attempt(() => tools.t.echo({ v: nest(80) })),\n\
+               wild: isText(await attempt(() => tools.t.echo({ v: nest(100_000) }))),\n\
+               text: isText(await attempt(() => tools.t.deep({ levels: 100_000 }))),\n\
+               structured: isText(await attempt(() => tools.odd.deep({}))),\n\
+               after: (await attempt(() => tools.t.echo({ alive: true }))).alive,\n\
+               odd: await attempt(async () => (await tools.odd.echo({ alive: true })).alive),\n\
+             };",
+        ),
+        (
+            2,
+            "script.py",
+            "import json\n\
+             def nest(levels):\n    v = []\n    for _ in range(levels - 1): v = [v]\n    return v\n\
+             async def attempt(f):\n    try:\n        return await f()\n    except Exception as error:\n\
+             \x20       return getattr(error, 'code', type(error).__name__)\n\
+             {\n\
+             \x20 'shallow': len(json.dumps(await tools.t.echo(v=nest(60)), separators=(',', ':'))),\n\
+             \x20 'over': await attempt(lambda: tools.t.echo(v=nest(80))),\n\
+             \x20 'wild': isinstance(await attempt(lambda: tools.t.echo(v=nest(100_000))), str),\n\
+             \x20 'text': isinstance(await attempt(lambda: tools.t.deep(levels=100_000)), str),\n\
+             \x20 'structured': isinstance(await attempt(lambda: tools.odd.deep()), str),\n\
+             \x20 'after': (await attempt(lambda: tools.t.echo(alive=True)))['alive'],\n\
+             \x20 'odd': (await attempt(lambda: tools.odd.echo(alive=True)))['alive'],\n\
+             }",
+        ),
+    ] {
+        let run = postern.run_file(file, source);
+        let value = run.ok();
+        assert_eq!(value["shallow"], 60 * 2 + r#"{"v":}"#.len(), "{file}: {value}");
+        assert_eq!(value["over"], call::INVALID_ARGUMENTS, "{file}: {value}");
+        assert_eq!(value["wild"], true, "{file}, an error's code or name: {value}");
+        assert_eq!(value["text"], true, "{file}, the text itself, or an error's code: {value}");
+        assert_eq!(value["structured"], true, "{file}, an error's code: {value}");
+        assert_eq!((&value["after"], &value["odd"]), (&true.into(), &true.into()), "{file}: {value}");
+        let echoes = log.started().iter().filter(|tool| *tool == "echo").count();
+        assert_eq!(echoes, nth * 2, "{file}: what is too deep must not be dispatched");
+    }
 }
 
 /// hyperlight JSON depth 64: a script's own value and its own recursion.

@@ -31,8 +31,10 @@ const PRELUDE: &[(&str, &str)] = &[
     ("postern:timers", include_str!("prelude/timers.js")),
     ("postern:failure", include_str!("prelude/failure.js")),
     ("postern:inspect", include_str!("prelude/inspect.js")),
+    ("postern:console", include_str!("prelude/console.js")),
     ("postern:web", include_str!("prelude/web.js")),
     ("postern:url", include_str!("prelude/url.js")),
+    ("postern:dates", include_str!("prelude/dates.js")),
     ("postern:clone", include_str!("prelude/clone.js")),
     ("postern:files", include_str!("prelude/files.js")),
 ];

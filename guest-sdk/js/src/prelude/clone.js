@@ -36,8 +36,9 @@
       return copy;
     }
     if (value instanceof Error) {
-      const copy = keep(Object.create((errors[value.name] ?? Error).prototype));
-      for (const key of ["stack", "message", "cause"])
+      const copy = keep(new (errors[value.name] ?? Error)());
+      lib.define(copy, "stack", value.stack);
+      for (const key of ["message", "cause"])
         if (Object.hasOwn(value, key)) lib.define(copy, key, clone(value[key], seen));
       return copy;
     }
@@ -54,8 +55,13 @@
     return copy;
   };
 
-  lib.global("structuredClone", function structuredClone(value) {
+  lib.global("structuredClone", function structuredClone(value, { transfer = [] } = {}) {
     if (arguments.length === 0) throw new TypeError("structuredClone takes a value");
-    return clone(value, new Map());
+    const given = [...transfer];
+    for (const item of given) if (!(item instanceof ArrayBuffer)) uncloneable("what is to be transferred and is no ArrayBuffer");
+    const copy = clone(value, new Map());
+    // What was transferred is empty at its old place.
+    for (const buffer of given) buffer.transfer();
+    return copy;
   });
 })

@@ -39,21 +39,39 @@
     }
   };
 
-  /// An error's stack without the constructors that made it: `class MyError extends Error` begins
-  /// where it was thrown, not in itself.
+  const engineStack = Object.getOwnPropertyDescriptor(Error.prototype, "stack");
+
+  /// An error's stack as the engine has it, without the constructors that made it: `class MyError extends
+  /// Error` begins where it was thrown, not in itself.
   lib.stack = (error) => {
-    let stack = String(error?.stack ?? "");
+    let stack = String((lib.isError(error) && !Object.hasOwn(error, "stack") ? engineStack.get.call(error) : error?.stack) ?? "");
     const maker = error?.constructor?.name;
     if (typeof maker !== "string" || !maker) return stack;
     while (stack.trimStart().startsWith(`at ${maker} (`)) stack = stack.trimStart().replace(/^.*\n?/, "");
     return stack;
   };
 
+  // What a script reads begins with name and message, which the engine leaves out, and has only its own frames.
+  Object.defineProperty(Error.prototype, "stack", {
+    ...engineStack,
+    get() {
+      if (typeof engineStack.get.call(this) !== "string") return undefined;
+      const frames = host.frames(lib.stack(this));
+      return `${Error.prototype.toString.call(this)}${frames ? `\n${frames}` : ""}`;
+    },
+  });
+
   lib.line = (error) => {
     const at = host.position(lib.stack(error));
     return at.length ? at[0] : undefined;
   };
 
+  const codes = { __proto__: null };
+  // The numbers of old, by their place; where there is a gap, one was given up.
+  ["IndexSize", , "HierarchyRequest", "WrongDocument", "InvalidCharacter", , "NoModificationAllowed", "NotFound", "NotSupported",
+    "InUseAttribute", "InvalidState", "Syntax", "InvalidModification", "Namespace", "InvalidAccess", , "TypeMismatch", "Security",
+    "Network", "Abort", "URLMismatch", "QuotaExceeded", "Timeout", "InvalidNodeType", "DataClone"]
+    .forEach((kind, i) => (codes[`${kind}Error`] = i + 1));
   class DOMException extends Error {
     #name;
     constructor(message = "", name = "Error") {
@@ -64,7 +82,7 @@
       return this.#name;
     }
     get code() {
-      return { AbortError: 20, TimeoutError: 23, DataCloneError: 25, InvalidCharacterError: 5, QuotaExceededError: 22 }[this.#name] ?? 0;
+      return codes[this.#name] ?? 0;
     }
   }
   lib.tag(DOMException);

@@ -1,24 +1,43 @@
-// console, and the way it shows values.
+// The way the console shows a value: as Node does, but deeper, and with an array on one line if it fits.
 (function (host, lib) {
   "use strict";
-  const WIDTH = 76;
+  /// Columns of a line, and how many levels of nesting it may show.
+  const WIDTH = 80;
+  const LEVELS = 3;
   const DEPTH = 6;
   const ITEMS = 100;
+  /// Texts shorter than this are never broken at their line ends.
+  const SHORT = 16;
 
-  const name = /^[A-Za-z_$][\w$]*$/;
+  const name = /^[A-Za-z_]\w*$/;
   const quote = (text) => {
     const mark = !text.includes("'") ? "'" : !text.includes('"') ? '"' : !text.includes("`") ? "`" : "'";
-    let out = lib.stringify(text).slice(1, -1).replaceAll('\\"', '"');
-    if (mark === "'") out = out.replaceAll("'", "\\'");
-    return mark + out + mark;
+    const hex = (code) => `\\x${code.toString(16).toUpperCase().padStart(2, "0")}`;
+    const out = lib.stringify(text).slice(1, -1).replace(/\\u00([0-9a-f]{2})|\\(.)|([\x7f-\x9f])/g, (all, low, escaped, high) =>
+      low ? hex(parseInt(low, 16)) : high ? hex(high.charCodeAt(0)) : escaped === '"' ? '"' : all);
+    return mark + (mark === "'" ? out.replaceAll("'", "\\'") : out) + mark;
   };
   const keyText = (key) => typeof key === "symbol" ? `[${String(key)}]` : name.test(key) ? key : quote(key);
+  const more = (count, what) => `... ${count} more ${what}${count > 1 ? "s" : ""}`;
 
+  /// The class that made `value`; undefined if nothing on its chain of prototypes says so.
   const className = (value) => {
-    const proto = Object.getPrototypeOf(value);
-    if (proto === null) return "[Object: null prototype]";
-    const maker = Object.getOwnPropertyDescriptor(proto, "constructor")?.value ?? proto.constructor;
-    return typeof maker === "function" && maker.name ? maker.name : "Object";
+    for (let at = value; at !== null; at = Object.getPrototypeOf(at)) {
+      const maker = Object.getOwnPropertyDescriptor(at, "constructor")?.value;
+      if (typeof maker === "function" && maker.name && value instanceof maker) return maker.name;
+    }
+    return undefined;
+  };
+  const tagOf = (value, maker) => {
+    const tag = value[Symbol.toStringTag];
+    return typeof tag !== "string" || tag === "" || tag === maker || Object.prototype.propertyIsEnumerable.call(value, Symbol.toStringTag) ? "" : tag;
+  };
+  /// What stands before a bracket: the class, how many are in it, and what it calls itself.
+  const prefix = (value, count = "") => {
+    const maker = className(value);
+    const tag = tagOf(value, maker);
+    const title = maker === undefined ? `[Object${count}: null prototype]` : `${maker}${count}`;
+    return `${title} ${tag ? `[${tag}] ` : ""}`;
   };
 
   const scalar = (value) => {
@@ -26,9 +45,12 @@
       case "string": return quote(value);
       case "bigint": return `${value}n`;
       case "number": return Object.is(value, -0) ? "-0" : String(value);
-      case "symbol": return String(value);
       default: return String(value);
     }
+  };
+  const textOrScalar = (value, depth) => {
+    if (typeof value !== "string" || value.length <= SHORT || value.length <= WIDTH - 2 * depth - 4) return scalar(value);
+    return value.split(/(?<=\n)/).map(quote).join(" +\n  ");
   };
 
   const errorText = (error, show) => {
@@ -42,22 +64,34 @@
     return extra.length ? `${text} {\n  ${extra.join(",\n").replaceAll("\n", "\n  ")}\n}` : frames ? text : `[${text}]`;
   };
 
-  const layout = (head, open, parts, close) => {
-    const lead = head ? `${head} ` : "";
-    if (parts.length === 0) return `${lead}${open}${close}`;
-    const flat = parts.join(", ");
-    const pad = open === "[" ? "" : " ";
-    if (flat.length + lead.length <= WIDTH && !flat.includes("\n"))
-      return open === "[" ? `${lead}[ ${flat} ]` : `${lead}${open}${pad}${flat}${pad}${close}`;
-    return `${lead}${open}\n  ${parts.join(",\n").replaceAll("\n", "\n  ")}\n${close}`;
+  const functionText = (value) => {
+    const title = value.name || "(anonymous)";
+    if (/^class\b/.test(Function.prototype.toString.call(value))) {
+      const parent = Object.getPrototypeOf(value)?.name;
+      return `[class ${title}${parent ? ` extends ${parent}` : ""}]`;
+    }
+    const kind = Object.getPrototypeOf(value)?.[Symbol.toStringTag] ?? "Function";
+    return value.name ? `[${kind}: ${title}]` : `[${kind} ${title}]`;
   };
 
-  const inspect = (value, depth, above) => {
-    if (value === null || (typeof value !== "object" && typeof value !== "function")) return scalar(value);
+  const bytesText = (buffer) => {
+    const bytes = new Uint8Array(buffer);
+    const shown = [...bytes.subarray(0, ITEMS)].map((byte) => byte.toString(16).padStart(2, "0")).join(" ");
+    return `[Uint8Contents]: <${shown}${bytes.length > ITEMS ? ` ${more(bytes.length - ITEMS, "byte")}` : ""}>`;
+  };
+
+  /// `above` are the objects around `value`. `shared` belongs to one text: `most` levels, the `level` that was
+  /// reached last, and the number of each object that holds itself.
+  const inspect = (value, above, shared) => {
+    const depth = above.length;
+    if (value === null || (typeof value !== "object" && typeof value !== "function")) return textOrScalar(value, depth);
     if (value === globalThis.tools) return "[tools: catalog.search(query) finds them]";
-    if (above.includes(value)) return "[Circular]";
+    if (above.includes(value)) {
+      if (!shared.cycles.has(value)) shared.cycles.set(value, shared.cycles.size + 1);
+      return `[Circular *${shared.cycles.get(value)}]`;
+    }
     const inner = [...above, value];
-    const show = (item) => inspect(item, depth + 1, inner);
+    const show = (item) => inspect(item, inner, shared);
     const property = (key) => {
       const { get, set, value: held } = Object.getOwnPropertyDescriptor(value, key) ?? {};
       const text = get ? (set ? "[Getter/Setter]" : "[Getter]") : set ? "[Setter]" : show(held);
@@ -75,31 +109,56 @@
         if (parts.length === ITEMS) break;
         parts.push(each(item));
       }
-      if (count > parts.length) parts.push(`... ${count - parts.length} more item${count - parts.length > 1 ? "s" : ""}`);
+      if (count > parts.length) parts.push(more(count - parts.length, "item"));
       return parts;
     };
     const index = (key) => typeof key === "string" && /^\d+$/.test(key);
-    const maker = className(value);
-    const head = maker === "Object" ? "" : maker;
+    /// The reference that a cycle points to.
+    const reference = () => shared.cycles.has(value) ? `<ref *${shared.cycles.get(value)}>` : "";
+    const last = shared.level;
+    const layout = (open, parts, close, title = "") => {
+      const before = [reference(), title].filter(Boolean).join(" ");
+      const start = before ? `${before} ${open}` : open;
+      if (parts.length === 0) {
+        // What is empty is no level of its own.
+        shared.level = last;
+        return start + close;
+      }
+      const flat = parts.join(", ");
+      // Twelve columns are left for what comes before and after it.
+      const fits = flat.length + open.length + before.length + 2 * depth + 12 <= WIDTH;
+      if (fits && shared.level - depth < LEVELS && !flat.includes("\n")) return `${start} ${flat} ${close}`;
+      return `${start}\n  ${parts.join(",\n").replaceAll("\n", "\n  ")}\n${close}`;
+    };
 
     if (typeof value === "function") {
-      const kind = /^class\b/.test(Function.prototype.toString.call(value)) ? "class" : "Function";
-      const title = kind === "class" ? `[class ${value.name || "(anonymous)"}]` : value.name ? `[Function: ${value.name}]` : "[Function (anonymous)]";
-      const parts = value === undefined ? [] : properties();
-      return parts.length ? layout(title, "{", parts, "}") : title;
+      const title = functionText(value);
+      shared.level = depth;
+      const parts = depth > shared.most ? [] : properties();
+      if (parts.length) return layout("{", parts, "}", title);
+      shared.level = last;
+      return title;
     }
-    if (value instanceof Error) return errorText(value, show);
+    if (value instanceof Error) {
+      const text = errorText(value, show);
+      return [reference(), text].filter(Boolean).join(" ");
+    }
     if (value instanceof Date) return isNaN(value) ? "Invalid Date" : value.toISOString();
     if (value instanceof RegExp) return String(value);
+    for (const boxed of [String, Number, Boolean, BigInt, Symbol])
+      if (value instanceof boxed) return `[${className(value)}: ${scalar(value.valueOf())}]`;
+    if (lib.URL && value instanceof lib.URL) return `URL { ${quote(value.href)} }`;
+    if (value instanceof WeakMap || value instanceof WeakSet) return `${prefix(value)}{ <items unknown> }`;
+    if (depth > shared.most) return Array.isArray(value) ? "[Array]" : `[${prefix(value).trim().replace(/^\[(.*)\]$/, "$1")}]`;
+
+    shared.level = depth;
     if (value instanceof lib.Promise) {
       const [state, held] = host.promise(value);
-      return state === "pending" ? "Promise { <pending> }" : layout("Promise", "{", [state === "rejected" ? `<rejected> ${show(held)}` : show(held)], "}");
+      const text = state === "pending" ? "<pending>" : state === "rejected" ? `<rejected> ${show(held)}` : show(held);
+      return layout(`${prefix(value)}{`, [text, ...properties()], "}");
     }
-    if (value instanceof String || value instanceof Number || value instanceof Boolean) return `[${maker}: ${scalar(value.valueOf())}]`;
-    if (lib.URL && value instanceof lib.URL) return `URL { ${quote(value.href)} }`;
     if (lib.URLSearchParams && value instanceof lib.URLSearchParams)
-      return layout("URLSearchParams", "{", [...value].map(([k, v]) => `${quote(k)} => ${quote(v)}`), "}");
-    if (depth > DEPTH) return Array.isArray(value) ? "[Array]" : `[${maker}]`;
+      return layout("URLSearchParams {", [...value].map(([k, v]) => `${quote(k)} => ${quote(v)}`), "}");
     if (Array.isArray(value)) {
       const parts = [];
       let holes = 0;
@@ -107,8 +166,8 @@
         if (holes) parts.push(`<${holes} empty item${holes > 1 ? "s" : ""}>`);
         holes = 0;
       };
-      const last = Math.min(value.length, ITEMS);
-      for (let i = 0; i < last; i++) {
+      const end = Math.min(value.length, ITEMS);
+      for (let i = 0; i < end; i++) {
         if (!(i in value)) holes++;
         else {
           flush();
@@ -116,111 +175,36 @@
         }
       }
       flush();
-      if (value.length > last) parts.push(`... ${value.length - last} more item${value.length - last > 1 ? "s" : ""}`);
-      return layout(maker === "Array" ? "" : `${maker}(${value.length})`, "[", [...parts, ...properties(index)], "]");
+      if (value.length > end) parts.push(more(value.length - end, "item"));
+      const title = prefix(value, `(${value.length})`);
+      return layout(title === `Array(${value.length}) ` ? "[" : `${title}[`, [...parts, ...properties(index)], "]");
     }
-    if (value instanceof Map)
-      return layout(`Map(${value.size})`, "{", some(value, value.size, ([k, v]) => `${show(k)} => ${show(v)}`), "}");
-    if (value instanceof Set) return layout(`Set(${value.size})`, "{", some(value, value.size, show), "}");
-    if (value instanceof ArrayBuffer) return `ArrayBuffer { byteLength: ${value.byteLength} }`;
-    if (ArrayBuffer.isView(value) && !(value instanceof DataView))
-      return layout(`${maker}(${value.length})`, "[", some(value, value.length, scalar), "]");
-    return layout(head, "{", properties(), "}");
+    if (value instanceof Map) {
+      const parts = some(value, value.size, ([k, v]) => `${show(k)} => ${show(v)}`);
+      return layout(`${prefix(value, `(${value.size})`)}{`, [...parts, ...properties()], "}");
+    }
+    if (value instanceof Set)
+      return layout(`${prefix(value, `(${value.size})`)}{`, [...some(value, value.size, show), ...properties()], "}");
+    if (value instanceof ArrayBuffer)
+      return layout(`${prefix(value)}{`, [bytesText(value), `byteLength: ${value.byteLength}`, ...properties()], "}");
+    if (value instanceof DataView) {
+      const parts = ["byteLength", "byteOffset", "buffer"].map((key) => `${key}: ${show(value[key])}`);
+      return layout(`${prefix(value)}{`, [...parts, ...properties()], "}");
+    }
+    if (ArrayBuffer.isView(value)) {
+      const parts = some(value, value.length, scalar);
+      return layout(`${prefix(value, `(${value.length})`)}[`, [...parts, ...properties(index)], "]");
+    }
+    const title = Object.prototype.toString.call(value) === "[object Arguments]" ? "[Arguments] " : prefix(value);
+    return layout(title === "Object " ? "{" : `${title}{`, properties(), "}");
   };
 
-  /// A value as the console shows it. Never throws: a getter or a proxy of the script's may.
-  lib.inspect = (value) => {
+  /// A value as the console shows it, to so many levels. Never throws: a getter or a proxy of the script's may.
+  lib.inspect = (value, most = DEPTH) => {
     try {
-      return inspect(value, 0, []);
+      return inspect(value, [], { most, level: 0, cycles: new Map() });
     } catch (error) {
       return `[cannot be shown: ${error?.name ?? "error"}]`;
     }
   };
-
-  const format = (args) => {
-    let rest = args;
-    let text = "";
-    if (typeof args[0] === "string" && args.length > 1 && args[0].includes("%")) {
-      let next = 1;
-      text = args[0].replace(/%[sdifjoOc%]/g, (mark) => {
-        if (mark === "%%") return "%";
-        if (next >= args.length) return mark;
-        const arg = args[next++];
-        switch (mark) {
-          case "%s": return typeof arg === "object" && arg !== null ? lib.inspect(arg) : String(arg);
-          case "%d": return typeof arg === "object" ? "NaN" : String(Number(arg));
-          case "%i": return String(parseInt(arg, 10));
-          case "%f": return String(parseFloat(arg));
-          case "%j": return lib.stringify(arg);
-          case "%c": return "";
-          default: return lib.inspect(arg);
-        }
-      });
-      rest = args.slice(next);
-      if (rest.length) text += " ";
-    }
-    return text + rest.map((arg) => typeof arg === "string" ? arg : lib.inspect(arg)).join(" ");
-  };
-
-  let indent = "";
-  const print = (fd, text) => {
-    if (indent) text = indent + text.replaceAll("\n", `\n${indent}`);
-    host.write(fd, text.toWellFormed());
-  };
-  const printer = (fd) => (...args) => print(fd, format(args));
-
-  const table = (data) => {
-    if (typeof data !== "object" || data === null) return print(1, format([data]));
-    const rows = data instanceof Map ? [...data] : Object.entries(data);
-    const columns = [];
-    const simple = rows.some(([, row]) => typeof row !== "object" || row === null);
-    for (const [, row] of rows)
-      if (typeof row === "object" && row !== null) for (const key of Object.keys(row)) if (!columns.includes(key)) columns.push(key);
-    const header = ["(index)", ...columns, ...(simple ? ["Values"] : [])];
-    const cell = (value) => value === undefined ? "" : lib.inspect(value).replaceAll("\n", " ");
-    const lines = rows.map(([key, row]) => {
-      const object = typeof row === "object" && row !== null;
-      return [String(key), ...columns.map((c) => object && c in row ? cell(row[c]) : ""), ...(simple ? [object ? "" : cell(row)] : [])];
-    });
-    const widths = header.map((h, i) => Math.max(h.length, ...lines.map((line) => line[i].length)) + 2);
-    const rule = (l, m, r) => l + widths.map((w) => "─".repeat(w)).join(m) + r;
-    const line = (cells) => `│${cells.map((c, i) => ` ${c}`.padEnd(widths[i])).join("│")}│`;
-    print(1, [rule("┌", "┬", "┐"), line(header), rule("├", "┼", "┤"), ...lines.map(line), rule("└", "┴", "┘")].join("\n"));
-  };
-
-  const counts = new Map();
-  const clocks = new Map();
-  const elapsed = (label) => `${label}: ${(host.now() - clocks.get(label)).toFixed(3)}ms`;
-  lib.global("console", {
-    log: printer(1),
-    info: printer(1),
-    debug: printer(1),
-    warn: printer(2),
-    error: printer(2),
-    table,
-    dir: (value) => print(1, lib.inspect(value)),
-    trace: (...args) => print(2, `Trace: ${format(args)}\n${host.frames(String(new Error().stack))}`.trimEnd()),
-    assert: (condition, ...args) => {
-      if (!condition) print(2, args.length ? `Assertion failed: ${format(args)}` : "Assertion failed");
-    },
-    group: (...args) => {
-      if (args.length) print(1, format(args));
-      indent += "  ";
-    },
-    groupEnd: () => {
-      indent = indent.slice(2);
-    },
-    count: (label = "default") => {
-      counts.set(label, (counts.get(label) ?? 0) + 1);
-      print(1, `${label}: ${counts.get(label)}`);
-    },
-    countReset: (label = "default") => void counts.delete(label),
-    time: (label = "default") => void clocks.set(label, host.now()),
-    timeLog: (label = "default", ...args) => clocks.has(label) && print(1, [elapsed(label), ...args.map((a) => format([a]))].join(" ")),
-    timeEnd: (label = "default") => {
-      if (clocks.has(label)) print(1, elapsed(label));
-      clocks.delete(label);
-    },
-  });
-  console.groupCollapsed = console.group;
 })

@@ -160,7 +160,6 @@
   const fail = (call, { code, message, retryable, details }) => {
     const error = call.error;
     define(error, "message", message);
-    define(error, "stack", host.frames(String(error.stack)));
     error.code = code;
     error.retryable = retryable;
     if (details !== undefined) {

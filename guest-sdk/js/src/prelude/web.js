@@ -98,6 +98,7 @@
   // for performance begins there as well.
   lib.define(Math, "random", () => host.random());
   lib.global("performance", {
+    [Symbol.toStringTag]: "Performance",
     now: () => host.now(),
     get timeOrigin() {
       return Date.now() - host.now();
@@ -108,18 +109,24 @@
 
   class Event {
     #type;
-    constructor(type) {
+    #cancelable;
+    constructor(type, { cancelable = false } = {}) {
       this.#type = String(type);
+      this.#cancelable = Boolean(cancelable);
     }
     get type() {
       return this.#type;
     }
+    get cancelable() {
+      return this.#cancelable;
+    }
     target = null;
     defaultPrevented = false;
     preventDefault() {
-      this.defaultPrevented = true;
+      this.defaultPrevented ||= this.#cancelable;
     }
   }
+  lib.tag(Event);
   lib.global("Event", Event);
 
   class EventTarget {
@@ -143,6 +150,7 @@
       return !event.defaultPrevented;
     }
   }
+  lib.tag(EventTarget);
   lib.global("EventTarget", EventTarget);
 
   const making = Symbol();

@@ -9,14 +9,14 @@ fn the_console_shows_values_as_node_does() {
     let shown = [
         ("console.log('a', 1, -0, 10n, null, undefined, true)", "a 1 -0 10n null undefined true\n"),
         (
-            "console.log({a: 'x', b: [1, [2, {c: 3}]], f() {}})",
-            "{ a: 'x', b: [ 1, [ 2, { c: 3 } ] ], f: [Function: f] }\n",
+            "console.log({a: 'x', b: [1, {c: 3}], f() {}}, {a: [1, [2, {c: 3}]]})",
+            "{ a: 'x', b: [ 1, { c: 3 } ], f: [Function: f] } {\n  a: [ 1, [ 2, { c: 3 } ] ]\n}\n",
         ),
         (
             "console.log([], {}, [,1], new Map([['k', {v: 1}]]), new Set([1, 'b']))",
             "[] {} [ <1 empty item>, 1 ] Map(1) { 'k' => { v: 1 } } Set(2) { 1, 'b' }\n",
         ),
-        ("const o = {n: 1}; o.self = o; console.log(o)", "{ n: 1, self: [Circular] }\n"),
+        ("const o = {n: 1}; o.self = o; console.log(o)", "<ref *1> { n: 1, self: [Circular *1] }\n"),
         (
             "class P { x = 1 } console.log(new P(), P, class {}, Object.create(null))",
             "P { x: 1 } [class P] [class (anonymous)] [Object: null prototype] {}\n",
@@ -44,6 +44,18 @@ fn the_console_shows_values_as_node_does() {
         (
             "console.log(new URL('https://a.test/x?y=1'), new URLSearchParams('a=1'))",
             "URL { 'https://a.test/x?y=1' } URLSearchParams { 'a' => '1' }\n",
+        ),
+        (
+            "console.log(new ArrayBuffer(2), {[Symbol('k')]: 1}, new WeakMap())",
+            "ArrayBuffer { [Uint8Contents]: <00 00>, byteLength: 2 } { [Symbol(k)]: 1 } WeakMap { <items unknown> }\n",
+        ),
+        (
+            "let o = 1; for (let i = 0; i < 9; i++) o = { o }; console.dir(o, { depth: 0 }); console.log('%s %d %i %f', { o }, '7x', '7x', '7x')",
+            "{ o: [Object] }\n{ o: [Object] } NaN 7 7\n",
+        ),
+        (
+            "const e = {}; e.e = e; console.log('%j|%d', e, Object.create(null))",
+            "<ref *1> { e: [Circular *1] }|[Object: null prototype] {}\n",
         ),
         ("console.log(new Proxy({}, {ownKeys() { throw 1 }}))", "[cannot be shown: error]\n"),
     ];
