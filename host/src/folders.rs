@@ -2,7 +2,7 @@
 //! that are nobody else's.
 
 use std::fs::DirBuilder;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Makes folders, and those above them, that only this user may enter.
 pub(crate) fn private() -> DirBuilder {
@@ -11,6 +11,19 @@ pub(crate) fn private() -> DirBuilder {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder
+}
+
+/// Whether nobody but this user can have put something into the folder.
+pub(crate) fn is_private(folder: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        std::fs::symlink_metadata(folder).is_ok_and(|there| {
+            there.is_dir() && there.uid() == rustix::process::geteuid().as_raw() && there.mode() & 0o022 == 0
+        })
+    }
+    #[cfg(not(unix))]
+    folder.is_dir()
 }
 
 /// The value of `own`; else `postern` in the value of `xdg`; else `under_home` in the home folder. None

@@ -15,6 +15,7 @@ pub mod gate;
 pub mod guard;
 mod host;
 pub mod ledger;
+pub mod packages;
 pub mod pins;
 pub mod policy;
 pub mod prompt;

@@ -7,6 +7,7 @@ use crate::ToolErrorCode;
 use crate::approval::ApprovalMode;
 use crate::config::units::{show_bytes, show_duration};
 use crate::gate::MOST_DENIALS;
+use crate::packages::normal;
 use crate::script::{Language, MODULES};
 
 /// A list of names takes at most this many bytes.
@@ -111,9 +112,17 @@ fn line(text: &mut String, words: std::fmt::Arguments<'_>) {
 
 /// What else is there, and what is not.
 fn around(facts: &Facts<'_>) -> String {
-    let absent = absent(facts.language).join(", ");
+    let is_there = |name: &str| facts.packages.iter().any(|package| normal(package) == name);
+    let absent: Vec<&str> = absent(facts.language).iter().copied().filter(|name| !is_there(name)).collect();
+    let absent = absent.join(", ");
     match facts.language {
-        Language::Python => format!("The standard library. No sockets, subprocesses, pip, {absent}."),
+        Language::Python if facts.packages.is_empty() => {
+            format!("The standard library. No sockets, subprocesses, pip, {absent}.")
+        }
+        Language::Python => format!(
+            "The standard library and these packages: {}. No sockets, subprocesses, pip, {absent}.",
+            list(facts.packages.iter().copied())
+        ),
         Language::JavaScript | Language::TypeScript => {
             let usual = globals(facts.language).iter().filter(|global| global.usage.is_empty());
             let usual: Vec<&str> = usual.map(|global| global.name).collect();
