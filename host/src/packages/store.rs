@@ -88,9 +88,9 @@ impl Store {
         if !self.has(package) {
             return State::Missing;
         }
-        let whole = |content: Content| content.files.iter().all(|file| is_whole(&self.files(package), file));
+        let whole = |content: &Content| content.files.iter().all(|file| is_whole(&self.files(package), file));
         match self.content(package) {
-            Ok(content) if content.package.sha256 == package.sha256 && whole(content) => State::There,
+            Ok(content) if content.package.sha256 == package.sha256 && whole(&content) => State::There,
             _ => State::Damaged,
         }
     }
