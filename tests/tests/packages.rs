@@ -136,13 +136,13 @@ result = table.splitlines()
 #[test]
 fn metadata_and_data_files_are_there() {
     let run = ready().run_py(
-        "import importlib.metadata as m, importlib.resources as r, pkgutil, sys
+        "import datetime, importlib.metadata as m, importlib.resources as r, pkgutil, sys
 import dateutil.zoneinfo, six, tabulate
 data = r.files('dateutil.zoneinfo').joinpath('dateutil-zoneinfo.tar.gz').read_bytes()
 {'versions': [m.version(n) for n in ('tabulate', 'python-dateutil', 'six')],
  'all': sorted(d.name for d in m.distributions()), 'needs': m.requires('python-dateutil'), 'path': sys.path,
  'data': [len(data), data == pkgutil.get_data('dateutil.zoneinfo', 'dateutil-zoneinfo.tar.gz')],
- 'file': tabulate.__file__, 'zone': str(dateutil.zoneinfo.get_zonefile_instance().get('Europe/Berlin'))}",
+ 'file': tabulate.__file__, 'zone': str(datetime.datetime(2026, 7, 1, tzinfo=dateutil.zoneinfo.get_zonefile_instance().get('Europe/Berlin')).utcoffset())}",
     );
     let value = run.ok();
     assert_eq!(value["versions"], json!(["0.10.0", "2.9.0.post0", "1.17.0"]));
@@ -153,7 +153,7 @@ data = r.files('dateutil.zoneinfo').joinpath('dateutil-zoneinfo.tar.gz').read_by
         (&value["path"], &value["file"]),
         (&json!(["/packages"]), &json!("/packages/tabulate/__init__.py"))
     );
-    assert!(value["zone"].as_str().is_some_and(|zone| zone.contains("Europe/Berlin")), "{value:#}");
+    assert_eq!(value["zone"], "2:00:00");
 }
 
 #[test]
@@ -166,7 +166,7 @@ def attempt(name, do):
     try:
         do()
         said[name] = 'done'
-    except OSError as error:
+    except (OSError, AttributeError) as error:
         said[name] = type(error).__name__
 here = pathlib.Path('/packages')
 attempt('write', lambda: (here / 'six.py').write_text('evil = 1'))
