@@ -192,7 +192,7 @@ impl Store {
             let others = io::Error::other("others can write to this folder, or it belongs to somebody else");
             return Err(io("cannot keep packages in", &self.folder)(others));
         }
-        // Made as this user's alone.
+        // Whatever its own mode: the folder that it lies in is this user's alone.
         tempfile::Builder::new()
             .prefix(".fresh-")
             .tempdir_in(&self.folder)

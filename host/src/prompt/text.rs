@@ -112,17 +112,20 @@ fn line(text: &mut String, words: std::fmt::Arguments<'_>) {
 
 /// What else is there, and what is not.
 fn around(facts: &Facts<'_>) -> String {
-    let is_there = |name: &str| facts.packages.iter().any(|package| normal(package) == name);
-    let absent: Vec<&str> = absent(facts.language).iter().copied().filter(|name| !is_there(name)).collect();
-    let absent = absent.join(", ");
+    let absent = absent(facts.language).iter().copied();
     match facts.language {
-        Language::Python if facts.packages.is_empty() => {
-            format!("The standard library. No sockets, subprocesses, pip, {absent}.")
+        Language::Python => {
+            let is_there = |name: &&str| facts.packages.iter().any(|package| normal(package) == **name);
+            let none: Vec<&str> = ["sockets", "subprocesses", "pip"]
+                .into_iter()
+                .chain(absent.filter(|name| !is_there(name)))
+                .collect();
+            let packages = match facts.packages.is_empty() {
+                true => String::new(),
+                false => format!(" and these packages: {}", list(facts.packages.iter().copied())),
+            };
+            format!("The standard library{packages}. No {}.", none.join(", "))
         }
-        Language::Python => format!(
-            "The standard library and these packages: {}. No sockets, subprocesses, pip, {absent}.",
-            list(facts.packages.iter().copied())
-        ),
         Language::JavaScript | Language::TypeScript => {
             let usual = globals(facts.language).iter().filter(|global| global.usage.is_empty());
             let usual: Vec<&str> = usual.map(|global| global.name).collect();
@@ -131,9 +134,10 @@ fn around(facts: &Facts<'_>) -> String {
                 |module: &&str| module.split_once('/').is_some_and(|(whole, _)| MODULES.contains(&whole));
             let modules: Vec<&str> = MODULES.into_iter().filter(|module| !within(module)).collect();
             format!(
-                "{} and their kin. Imports: {}. No fetch, npm, {absent}.",
+                "{} and their kin. Imports: {}. No fetch, npm, {}.",
                 usual.join(", "),
-                modules.join(", ")
+                modules.join(", "),
+                absent.collect::<Vec<_>>().join(", ")
             )
         }
     }
