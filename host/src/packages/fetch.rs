@@ -59,7 +59,7 @@ pub struct Progress<'a> {
 /// Brings packages into the cache; those that are there and whole are left as they are.
 ///
 /// # Errors
-/// That of the first one that cannot be had; those before it stay. All codes begin with `package-`.
+/// That of the first one that cannot be had; those before it stay. Its code begins with `package-`, or is `io`.
 pub async fn fetch(
     packages: &[Package],
     source: &Source,
