@@ -110,8 +110,8 @@ impl<'a> Archive<'a> {
     }
 }
 
-/// What the archive's directory says, if it is the only thing in the archive beside files: nothing before them,
-/// nothing after it, no second disk, no forms for more than 4 GiB.
+/// What the archive's directory says. Nothing may lie before the first file or after the directory, and there is no
+/// second disk and no form for more than 4 GiB: a reader of another mind would find another archive there.
 fn directory(bytes: &[u8]) -> Result<Vec<Entry>> {
     let none = || refused("it is no zip archive, or has more in it than one");
     let end_at = bytes.len().checked_sub(END).ok_or_else(none)?;
@@ -129,20 +129,25 @@ fn directory(bytes: &[u8]) -> Result<Vec<Entry>> {
         return Err(refused(format!("it has {count} files and folders; {MAX_ENTRIES} are allowed")));
     }
     let mut entries = Vec::with_capacity(count);
+    let mut first = start;
     let mut rest = &bytes[start..end_at];
     while !rest.is_empty() {
-        let (entry, after) = record(rest)?;
+        let (entry, at, after) = record(rest)?;
+        first = first.min(at);
         entries.push(entry);
         rest = after;
     }
     if entries.len() != count {
         return Err(refused("its directory does not have the length that it says"));
     }
+    if first != 0 {
+        return Err(none());
+    }
     Ok(entries)
 }
 
-/// The first record of a directory, and what comes after it.
-fn record(bytes: &[u8]) -> Result<(Entry, &[u8])> {
+/// The first record of a directory, where its file begins, and what comes after the record.
+fn record(bytes: &[u8]) -> Result<(Entry, usize, &[u8])> {
     let torn = || refused("its directory is torn");
     if bytes.len() < RECORD || !bytes.starts_with(b"PK\x01\x02") {
         return Err(torn());
@@ -167,7 +172,7 @@ fn record(bytes: &[u8]) -> Result<(Entry, &[u8])> {
     if folder && size != 0 {
         return Err(refused(format!("{path:?} is a folder with content")));
     }
-    Ok((Entry { path: path.to_owned(), folder, bytes: size as u64 }, after))
+    Ok((Entry { path: path.to_owned(), folder, bytes: size as u64 }, number32(bytes, 42), after))
 }
 
 /// Little-endian numbers at a place that the caller knows to be there.

@@ -77,16 +77,15 @@ pub async fn fetch(
                 Some(wheel.display().to_string())
             }
             (_, Source::Index(base)) => {
-                let index = match client.take() {
+                let index = match &client {
                     Some(index) => index,
-                    None => Index::new(base.clone())?,
+                    None => &*client.insert(Index::new(base.clone())?),
                 };
                 let (file, url) = index.find(package).await?;
                 is_wheel(&file.filename).map_err(|error| of(package, error))?;
                 let shown = index::shown(&url);
                 let progress = |done, total| watch(Progress { package, done, total });
                 let bytes = index.download(package, &file, url, progress).await?;
-                client = Some(index);
                 keep(store, package, bytes).await?;
                 Some(shown)
             }

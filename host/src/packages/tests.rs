@@ -87,6 +87,25 @@ fn patched(bytes: &[u8], from: &[u8], to: &[u8], times: usize) -> Vec<u8> {
     bytes
 }
 
+/// An archive behind so many other bytes, with a directory that counts them.
+fn moved(archive: &[u8], by: u32) -> Vec<u8> {
+    let mut bytes = archive.to_vec();
+    let mut add = |at: usize| {
+        let number = u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) + by;
+        bytes[at..at + 4].copy_from_slice(&number.to_le_bytes());
+    };
+    let starts = |signature: &[u8]| -> Vec<usize> {
+        (0..archive.len() - 4).filter(|at| archive[*at..].starts_with(signature)).collect()
+    };
+    for at in starts(b"PK\x01\x02") {
+        add(at + 42);
+    }
+    for at in starts(b"PK\x05\x06") {
+        add(at + 16);
+    }
+    bytes
+}
+
 #[test]
 fn a_package_is_written_as_a_table() {
     #[derive(Debug, serde::Deserialize)]
@@ -275,11 +294,13 @@ fn hostile() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     after.extend(b"#!/bin/sh\n");
     let mut before = b"#!/bin/sh\n".to_vec();
     before.extend(&good);
+    let counted = moved(&before, 10);
     vec![
         ("nothing", Vec::new(), "no zip"),
         ("text", b"PK\x05\x06 is not enough, and neither is this".to_vec(), "no zip"),
         ("something after it", after, "no zip"),
         ("something before it", before, "no zip"),
+        ("something before it that its directory counts", counted, "no zip"),
         ("a torn directory", torn, "no zip"),
         ("a file that leads up", renamed("some_name/../../../xx"), "leads elsewhere"),
         ("an absolute file", renamed("/etc/cron.d/something"), "absolute"),
