@@ -96,6 +96,17 @@ pub enum Error {
         /// What to do instead.
         hint: Option<String>,
     },
+    /// A package for scripts cannot be had or cannot be used.
+    #[error("{message}")]
+    Package {
+        /// A stable name: `package-missing`, `package-not-found`, `package-index`, `package-digest`,
+        /// `package-mismatch`, `package-refused`, `package-conflict`.
+        code: &'static str,
+        /// What is wrong.
+        message: String,
+        /// What to do instead.
+        hint: Option<String>,
+    },
     /// An approval cannot be decided.
     #[error("{message}")]
     Approval {
@@ -126,6 +137,7 @@ impl Error {
             Self::Script { code, .. }
             | Self::Check { code, .. }
             | Self::Profile { code, .. }
+            | Self::Package { code, .. }
             | Self::Approval { code, .. } => code,
             Self::Io { .. } => "io",
             Self::RunnerMissing { .. } => "runner-missing",
@@ -143,6 +155,7 @@ impl Error {
             Self::Script { hint, .. }
             | Self::Policy { hint, .. }
             | Self::Profile { hint, .. }
+            | Self::Package { hint, .. }
             | Self::Approval { hint, .. } => hint.clone(),
             Self::RunnerMissing { .. } => {
                 Some("run `cargo xtask setup` in the source tree, or set POSTERN_RUNNERS".into())

@@ -22,6 +22,19 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     file.persist(path).map(drop).map_err(Into::into)
 }
 
+/// Whether nobody but this user can have put something into the folder.
+pub(crate) fn is_private(folder: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        std::fs::symlink_metadata(folder).is_ok_and(|there| {
+            there.is_dir() && there.uid() == rustix::process::geteuid().as_raw() && there.mode() & 0o022 == 0
+        })
+    }
+    #[cfg(not(unix))]
+    folder.is_dir()
+}
+
 /// The value of `own`; else `postern` in the value of `xdg`; else `under_home` in the home folder. None
 /// where none of the three is set. A variable that is empty counts as not set.
 pub(crate) fn of_user(own: &str, xdg: &str, under_home: &str) -> Option<PathBuf> {

@@ -16,6 +16,7 @@ use crate::constraints::Constraints;
 use crate::gate::{Gate, GateParts, Grants, Tools};
 use crate::guard::{Guard, WorkerGuard};
 use crate::ledger::InputRules;
+use crate::packages::{Package, Store};
 use crate::pins::Pins;
 use crate::policy::Policy;
 use crate::record::{
@@ -80,6 +81,7 @@ impl Host {
             records: Some(records),
             pins: None,
             profile: None,
+            packages: Store::find(),
         }
     }
 
@@ -168,16 +170,19 @@ impl Host {
         if let Some(name) = profile {
             self.settings.admit(name, &prepared, &script.inputs)?;
         }
+        let packages = self.settings.packages(profile, &prepared);
+        let folder = self.settings.packages_folder(profile, packages)?;
         let runner = self.sandbox.runners().of(prepared.runner(), &self.sandbox)?;
         let inputs: Vec<Input> =
             script.inputs.iter().map(|(path, _)| Input::new(path)).collect::<Result<_>>()?;
         let input_rules = self.settings.input_rules(&script, &inputs, profile);
-        let what = What { run: &run, script: &script, prepared: &prepared, profile, inputs: &inputs };
+        let what =
+            What { run: &run, script: &script, prepared: &prepared, profile, inputs: &inputs, packages };
         let manifest = self.manifest(&what, &runner, &input_rules, conditions);
         let redactor = Redactor::new(&self.settings.redact)?;
         let (record, out) = self.begin_record(manifest, &script.text, redactor.clone())?;
         let limits = &conditions.limits;
-        let workspace = Workspace::create(out.path(), &inputs, limits)?;
+        let workspace = Workspace::create(out.path(), &inputs, limits)?.with_packages(folder);
         let clock = Arc::new(RunClock::default());
         let stop = script.cancel.child_token();
         let gate = Gate::new(GateParts {
@@ -265,7 +270,7 @@ impl Host {
         rules: &InputRules,
         conditions: &Conditions,
     ) -> Manifest {
-        let What { run, script, prepared, profile, inputs } = *what;
+        let What { run, script, prepared, profile, inputs, packages } = *what;
         let settings = &self.settings;
         let guard = self.guard.as_ref().map(|guard| GuardSettings {
             thresholds: settings.thresholds,
@@ -296,6 +301,7 @@ impl Host {
                 .flat_map(|input| rules.listed(input))
                 .map(|(name, labels)| RecordedInput { name, labels })
                 .collect(),
+            packages: packages.to_vec(),
             limits: conditions.limits.clone(),
             seed: script.seed,
             key_sha256: String::new(), // the record's to fill in
@@ -336,6 +342,7 @@ struct What<'a> {
     prepared: &'a Preparation,
     profile: Option<&'a str>,
     inputs: &'a [Input],
+    packages: &'a [Package],
 }
 
 /// The folder behind /out.

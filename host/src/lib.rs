@@ -16,6 +16,7 @@ mod grants;
 pub mod guard;
 mod host;
 pub mod ledger;
+pub mod packages;
 pub mod pins;
 pub mod policy;
 pub mod prompt;

@@ -37,6 +37,21 @@ pub fn real_server(name: &str) -> Option<Vec<String>> {
     Some(if python { vec![file] } else { vec!["node".to_owned(), file] })
 }
 
+/// The wheel of a package that the tests fetch; `cargo xtask setup --test-deps` brings it, whatever this machine has.
+///
+/// # Panics
+/// If it is not there.
+pub fn test_wheel(name: &str) -> PathBuf {
+    let folder = workspace_root().join(".postern/test-deps/wheels");
+    let files = std::fs::read_dir(&folder).into_iter().flatten().map(|entry| entry.unwrap().path());
+    let is = |path: &PathBuf| {
+        path.file_name().is_some_and(|file| file.to_string_lossy().starts_with(&format!("{name}-")))
+    };
+    files.into_iter().find(is).unwrap_or_else(|| {
+        panic!("no wheel of {name} in {}: run `cargo xtask setup --test-deps`", folder.display())
+    })
+}
+
 /// A file of the test dependencies; `None` where `variable` says that this machine cannot have it.
 ///
 /// # Panics

@@ -17,6 +17,7 @@
 
 mod binaries;
 pub mod compilers;
+mod index;
 pub mod interpreters;
 mod png;
 mod postern;
@@ -26,7 +27,8 @@ mod server;
 pub mod stage;
 pub mod words;
 
-pub use binaries::{binary, real_server, workspace_root};
+pub use binaries::{binary, real_server, test_wheel, workspace_root};
+pub use index::PackageIndex;
 pub use png::png;
 pub use postern::Postern;
 pub use process::{Finished, timely, worker_of};

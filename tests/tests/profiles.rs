@@ -141,11 +141,15 @@ fn a_profile_has_rules_of_its_own() {
 
 #[test]
 fn the_matrix_shows_who_may_do_what() {
+    let sha256 = "0".repeat(64);
+    let package: toml::Table =
+        toml::from_str(&format!("name = \"tabulate\"\nversion = \"0.9.0\"\nsha256 = \"{sha256}\""))
+            .expect("a table");
     let mut postern = with_profile(&[
         ("tools", list(&["t/echo"])),
         ("approvals", "deny".into()),
         ("languages", list(&["py"])),
-        ("packages", list(&["pandas"])),
+        ("packages", toml::Value::Array(vec![package.into()])),
         ("mounts", list(&[])),
     ]);
     postern.set("profiles.job.limits.max_calls", 7);
@@ -157,12 +161,13 @@ fn the_matrix_shows_who_may_do_what() {
     assert_eq!(job["name"], "job");
     assert_eq!(job["tools"], json!(["t/echo"]));
     assert_eq!((&job["approvals"], &job["languages"]), (&json!("deny"), &json!(["Python"])));
-    assert_eq!((&job["inputs"], &job["packages"]), (&json!([]), &json!(["pandas"])));
+    let packages = json!([{"name": "tabulate", "version": "0.9.0", "sha256": sha256}]);
+    assert_eq!((&job["inputs"], &job["packages"]), (&json!([]), &packages));
     assert_eq!(job["limits"]["max_calls"], 7);
     let config = postern.write_config();
     let finished = postern.command(&["profiles", "--config", config.to_str().expect("UTF-8")]);
     assert_eq!(finished.exit, exit::OK, "{finished:#?}");
-    for part in ["job", "t/echo", "deny", "Python", "pandas", "calls 7"] {
+    for part in ["job", "t/echo", "deny", "Python", "tabulate", "0.9.0", "calls 7"] {
         assert!(finished.stdout.contains(part), "{part}: {}", finished.stdout);
     }
 }

@@ -16,13 +16,13 @@ use crate::python::PythonRunner;
 use crate::runner::{JsGuest, JsRunner};
 use crate::sources::SOURCES;
 use crate::step::{self, Ending, Row, Step, seconds};
-use crate::test_deps::{AGENTDOJO, NpmServers, PYTHON_SERVERS};
+use crate::test_deps::{AGENTDOJO, NpmServers, PYTHON_SERVERS, TestWheels};
 use crate::wasm::Toolchain;
 
 /// Everything that running Postern needs, in the order of need.
 const STEPS: [&dyn Step; 7] =
     [&Libtorch, &Toolchain, &Binaries, &JsGuest, &JsRunner, &PythonRunner, &Precompiled];
-const TEST_STEPS: [&dyn Step; 2] = [&NpmServers, &PYTHON_SERVERS];
+const TEST_STEPS: [&dyn Step; 3] = [&NpmServers, &PYTHON_SERVERS, &TestWheels];
 
 const CARGO_DENY: &str = "0.20.2";
 /// For reaching a database over the network.

@@ -1,6 +1,6 @@
 //! What only tests need: real MCP servers from npm and PyPI and the checkers of types (tsc, mypy), every version and
 //! digest pinned in tests/npm/package-lock.json and tests/requirements.txt; and what only the AgentDojo benchmark needs, in a venv of
-//! its own.
+//! its own; and wheels of pure Python that the tests of packages unpack.
 //!
 //! Each server is asked for its name once, when it was installed: a package that does not start is
 //! found here and not in the middle of a test.
@@ -31,6 +31,68 @@ const PYTHON: (u32, u32) = (3, 11);
 /// pip as a wheel: it runs from there, so it does not matter whether this machine's Python has one.
 const PIP: (&str, &str) =
     ("pip-26.3-py3-none-any.whl", "f3b60b20ffaadd4415ed7957212a38ac63fa4c5fa375bd0f4a797777940fad13");
+
+/// What the tests of packages fetch and run, and one that they refuse. The files are only kept: nothing of them is
+/// installed or run on this machine.
+const WHEELS: [(&str, &str); 5] = [
+    ("attrs-26.1.0-py3-none-any.whl", "c647aa4a12dfbad9333ca4e71fe62ddc36f4e63b2d260a37a8b83d2f043ac309"),
+    (
+        "markupsafe-3.0.4-cp312-cp312-manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64.whl",
+        "8e124f974786f831d6043728e38296969d3579db8896fe004682f5758e613581",
+    ),
+    (
+        "python_dateutil-2.9.0.post0-py2.py3-none-any.whl",
+        "a8b2bc7bffae282281c8140a97d3aa9c14da0b136dfe83f850eea9a5f7470427",
+    ),
+    ("six-1.17.0-py2.py3-none-any.whl", "4721f391ed90541fddacab5acf947aa0d3dc7d27b2e1e8eda2be8970586c3274"),
+    ("tabulate-0.10.0-py3-none-any.whl", "f0b0622e567335c8fabaaa659f1b33bcb6ddfe2e496071b743aa113f8774f2d3"),
+];
+
+/// The files of [`WHEELS`] in `.postern/test-deps/wheels`.
+pub(crate) struct TestWheels;
+
+impl TestWheels {
+    fn key() -> String {
+        stamp::sha256_parts(WHEELS.iter().map(|(_, sha256)| sha256.as_bytes()))
+    }
+
+    fn dir(cx: &Context) -> PathBuf {
+        cx.cache.join(format!("test-wheels-{}", &Self::key()[..12]))
+    }
+}
+
+impl Step for TestWheels {
+    fn name(&self) -> String {
+        "test wheels (PyPI)".into()
+    }
+
+    fn id(&self) -> &'static str {
+        "wheels"
+    }
+
+    fn check(&self, cx: &Context) -> Result<State> {
+        linked_and_right(cx, "test-deps/wheels", &Self::dir(cx), &Self::key())
+    }
+
+    fn act(&self, cx: &Context, progress: &Progress, log: &Log) -> Result<Acted> {
+        let dir = Self::dir(cx);
+        if stamp::check(&dir, &Self::key(), cx.thorough).is_err() {
+            let wheels = WHEELS.map(|(file, sha256)| Wheel { file: file.into(), sha256: sha256.into() });
+            let files = fetch::fetch(cx, &wheels, progress, log)?;
+            let fresh = dir.with_extension("partial");
+            let doing = || format!("making {}", fresh.display());
+            let _ = fs::remove_dir_all(&fresh);
+            fs::create_dir_all(&fresh).because(doing)?;
+            for (file, (name, _)) in files.iter().zip(WHEELS) {
+                fs::copy(file, fresh.join(name)).because(doing)?;
+            }
+            stamp::settle(&fresh, &dir, &Self::key())?;
+            fetch::discard(cx, &files);
+        }
+        cx.link("test-deps/wheels", &dir)?;
+        Ok(Acted::new(dir.display().to_string()))
+    }
+}
 
 /// Node servers in `.postern/test-deps/npm/node_modules`.
 pub(crate) struct NpmServers;

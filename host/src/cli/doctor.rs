@@ -9,6 +9,7 @@ use super::exit::Exit;
 use super::options::ConfigOptions;
 use super::show;
 use crate::guard::{Guard, WorkerGuard};
+use crate::packages::{State, Store};
 use crate::sandbox::{Runners, Sandbox};
 use crate::script::Language;
 use crate::upstream::{ServerStatus, Upstreams};
@@ -34,6 +35,7 @@ struct Finding {
 pub(super) async fn run(options: Options) -> Result<Exit> {
     let config = options.config.read()?;
     let mut findings = vec![runner(Language::JavaScript), runner(Language::Python), guard(&config).await];
+    findings.extend(packages(&config));
     findings.extend(config.problems.iter().map(|problem| Finding {
         name: format!("server {}", problem.server),
         ok: false,
@@ -76,6 +78,29 @@ fn runner(language: Language) -> Finding {
             Finding { name, ok: false, detail: format!("{error}{hint}"), more: json!({"code": error.code()}) }
         }
     }
+}
+
+/// One finding for each profile that names packages.
+fn packages(config: &Config) -> Vec<Finding> {
+    let store = Store::find();
+    let with = config.profiles.iter().filter(|(_, profile)| !profile.packages.is_empty());
+    with.map(|(name, profile)| {
+        let not_right: Vec<String> = profile
+            .packages
+            .iter()
+            .map(|package| (package, store.state(package)))
+            .filter(|(_, state)| *state != State::There)
+            .map(|(package, state)| format!("{package} is {}", state.name()))
+            .collect();
+        let ok = not_right.is_empty();
+        let detail = if ok {
+            format!("{} in the cache", profile.packages.len())
+        } else {
+            format!("{} (postern packages fetch --profile {name})", not_right.join(", "))
+        };
+        Finding { name: format!("packages of {name}"), ok, detail, more: json!(profile.packages) }
+    })
+    .collect()
 }
 
 async fn guard(config: &Config) -> Finding {

@@ -67,6 +67,7 @@ impl From<&Error> for Exit {
             | Error::Component { .. }
             | Error::Policy { .. }
             | Error::Profile { .. }
+            | Error::Package { .. }
             | Error::Approval { .. }
             | Error::Record { .. } => Self::NotSetUp,
         }

@@ -8,6 +8,7 @@ mod doctor;
 mod exit;
 mod explain;
 mod options;
+mod packages;
 mod policy;
 mod prepare;
 mod print;
@@ -45,6 +46,8 @@ enum Subcommands {
     Policy(policy::Options),
     /// Which classes of job there are and what each may do.
     Profiles(profiles::Options),
+    /// Packages for Python scripts: fetch those that profiles name, list them, look at a wheel.
+    Packages(packages::Options),
     /// What tools the configured servers have.
     Tools(tools::Options),
     /// Print the system prompt that teaches a model to write scripts for this host.
@@ -93,6 +96,7 @@ impl Command {
             Subcommands::Check(options) => options.wants_json(),
             Subcommands::Policy(options) => options.json,
             Subcommands::Profiles(options) => options.json,
+            Subcommands::Packages(options) => options.json,
             Subcommands::Tools(options) => options.json,
             Subcommands::Prompt(options) => options.json,
             Subcommands::Record(options) => options.json,
@@ -109,6 +113,7 @@ impl Command {
             Subcommands::Check(options) => check::run(options).await,
             Subcommands::Policy(options) => policy::run(options).await,
             Subcommands::Profiles(options) => profiles::run(options),
+            Subcommands::Packages(options) => packages::run(options).await,
             Subcommands::Tools(options) => tools::run(options).await,
             Subcommands::Prompt(options) => prompt::run(options),
             Subcommands::Record(options) => record::run(options),

@@ -9,6 +9,7 @@ use super::print::println;
 use super::show;
 use crate::config::units::{show_bytes, show_duration};
 use crate::config::{Mount, Profile, ResultRules};
+use crate::packages::Package;
 use crate::sandbox::Limits;
 use crate::{Config, Error, Result};
 
@@ -30,7 +31,7 @@ struct Row {
     within: Option<Vec<String>>,
     mounts: Option<Vec<Mount>>,
     languages: Option<Vec<&'static str>>,
-    packages: Vec<String>,
+    packages: Vec<Package>,
     approvals: &'static str,
     policies: Vec<String>,
     limits: Limits,
@@ -114,7 +115,7 @@ fn cells(row: &Row, base: &Limits) -> [String; 9] {
         tools,
         any(row.mounts.as_ref().map(|all| all.iter().map(ToString::to_string).collect())),
         any(languages),
-        list(&row.packages),
+        list(&row.packages.iter().map(ToString::to_string).collect::<Vec<_>>()),
         row.approvals.to_owned(),
         if policy.is_empty() { "default".to_owned() } else { policy.join(", ") },
         limits(row, base),

@@ -94,6 +94,9 @@ fn show_record(read: &record::Read) {
         let labels = if input.labels.is_empty() { String::new() } else { format!(" ({})", input.labels) };
         println!("  {:12} {}{labels}", "input", show::one_line(&input.name));
     }
+    for package in &manifest.packages {
+        println!("  {:12} {package} (sha256 {})", "package", show::short_digest(&package.sha256));
+    }
     if let Some(profile) = &manifest.profile {
         println!("  {:12} {profile}", "profile");
     }

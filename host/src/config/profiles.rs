@@ -11,6 +11,7 @@ use super::inputs::Mount;
 use super::policy::{read_now, source};
 use crate::approval::ApprovalMode;
 use crate::grants::{Grants, Pattern};
+use crate::packages::{self, Package};
 use crate::policy::Source;
 use crate::sandbox::Limits;
 use crate::script::Language;
@@ -36,8 +37,8 @@ pub struct Profile {
     pub approvals: Option<ApprovalMode>,
     /// What scripts may be written in.
     pub languages: Option<Vec<LanguageName>>,
-    /// Packages that scripts may use beside the language's own library.
-    pub packages: Vec<String>,
+    /// Wheels that Python scripts may use beside the standard library.
+    pub packages: Vec<Package>,
     /// A file with rules in Cedar, added to those that apply to every run.
     pub policy: Option<PathBuf>,
     #[serde(skip)]
@@ -129,7 +130,7 @@ impl Profile {
         own.validate().map_err(|e| format!("limits: {e}"))?;
         self.results.validate(base)?;
         self.patterns().map_err(|e| format!("tools: {e}"))?;
-        Ok(())
+        packages::each_once(&self.packages).map_err(|e| format!("packages: {e}"))
     }
 
     /// The first key that is above what `[limits]` allows.

@@ -12,6 +12,7 @@ use crate::approval::{
 use crate::config::{Config, Profile};
 use crate::gate::{Pattern, Results};
 use crate::guard::Guard;
+use crate::packages::Store;
 use crate::pins::Pins;
 use crate::policy::{Known, Policy};
 use crate::sandbox::{Runners, Sandbox};
@@ -29,6 +30,7 @@ pub struct HostBuilder {
     pub(super) records: Option<PathBuf>,
     pub(super) profile: Option<String>,
     pub(super) pins: Option<Pins>,
+    pub(super) packages: Store,
 }
 
 impl HostBuilder {
@@ -97,6 +99,13 @@ impl HostBuilder {
         self
     }
 
+    /// Another place for the packages that profiles name.
+    #[must_use]
+    pub fn packages(mut self, store: Store) -> Self {
+        self.packages = store;
+        self
+    }
+
     /// The host. Starts nothing yet.
     ///
     /// # Errors
@@ -142,6 +151,7 @@ impl HostBuilder {
             weights: self.config.guard.weights.clone(),
             inputs: self.config.inputs.clone(),
             approval_time: self.config.approvals.timeout,
+            packages: self.packages,
             records: self.records,
             redact: self.config.record.redact.clone(),
             config_sha256: self.config.digest(),

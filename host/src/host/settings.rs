@@ -13,8 +13,10 @@ use crate::conclude::Preparation;
 use crate::config::{Profile, WhenUnavailable, inputs, profiles};
 use crate::gate::{Grants, Results};
 use crate::ledger::{InputLabels, InputRules};
+use crate::packages::{Package, Store};
 use crate::policy::{Agent, Policy};
 use crate::sandbox::{Input, Limits};
+use crate::script::Language;
 use crate::{Error, Result};
 
 /// What of the configuration applies to every run.
@@ -32,6 +34,7 @@ pub(super) struct Settings {
     /// What the configuration says of host paths that are given as input.
     pub(super) inputs: BTreeMap<PathBuf, InputLabels>,
     pub(super) approval_time: std::time::Duration,
+    pub(super) packages: Store,
     pub(super) records: Option<PathBuf>,
     pub(super) redact: Vec<String>,
     pub(super) config_sha256: String,
@@ -71,6 +74,36 @@ impl Settings {
             config: inputs::real(self.inputs.iter().map(|(path, labels)| (path, *labels))),
             profile: inputs::real(mounts.map(|mount| (&mount.path, mount.labels))),
         }
+    }
+
+    /// The packages of a Python script's profile; no other script has any.
+    pub(super) fn packages(&self, profile: Option<&str>, prepared: &Preparation) -> &[Package] {
+        let of_profile = profile.and_then(|name| self.profiles.get(name));
+        match (of_profile, prepared) {
+            (Some((profile, _)), Preparation::Ready(prepared)) if prepared.language == Language::Python => {
+                &profile.packages
+            }
+            _ => &[],
+        }
+    }
+
+    /// The folder with all of them.
+    pub(super) fn packages_folder(
+        &self,
+        profile: Option<&str>,
+        packages: &[Package],
+    ) -> Result<Option<PathBuf>> {
+        if packages.is_empty() {
+            return Ok(None);
+        }
+        let set = self.packages.set(packages).map(Some);
+        set.map_err(|error| match (error, profile) {
+            (Error::Package { code: code @ "package-missing", message, .. }, Some(name)) => {
+                let hint = format!("run `postern packages fetch --profile {name}`");
+                Error::Package { code, message, hint: Some(hint) }
+            }
+            (other, _) => other,
+        })
     }
 
     /// Whether a script of this kind with these inputs may be run under the profile. A text that is no

@@ -27,6 +27,7 @@ pub fn prompt(config: &Config, language: Language, profile: Option<&str>) -> Res
     let mut limits = config.limits.clone();
     let mut approvals = config.approvals.mode;
     let mut inputs = true;
+    let mut packages = Vec::new();
     if let Some(name) = profile {
         let profile = config.profile(name)?;
         if !profile.admits_language(language) {
@@ -39,10 +40,11 @@ pub fn prompt(config: &Config, language: Language, profile: Option<&str>) -> Res
         limits = profile.limits(&limits).map_err(|e| Error::Setting(format!("profiles.{name}: {e}")))?;
         approvals = approvals.narrowed(profile.approvals);
         inputs = profile.mounts.as_ref().is_none_or(|mounts| !mounts.is_empty());
+        packages = profile.packages.iter().map(|package| package.name.as_str()).collect();
     }
     let grants = config.grants_under(profile)?;
     let servers = servers(config, &grants);
-    Ok(text::write(&Facts { language, limits, approvals, inputs, servers }))
+    Ok(text::write(&Facts { language, limits, approvals, inputs, servers, packages }))
 }
 
 /// What the text depends on.
@@ -55,6 +57,8 @@ struct Facts<'a> {
     inputs: bool,
     /// Of which something is granted.
     servers: Vec<&'a str>,
+    /// What Python scripts can import beside the standard library.
+    packages: Vec<&'a str>,
 }
 
 /// The servers of which a run may call something. Their names are the user's own words.
@@ -97,7 +101,9 @@ mod tests {
         let servers: String = (0..60)
             .map(|n| format!("[servers.a-server-with-a-long-name-{n}]\ncommand = \"x\"\ngrant = [\"*\"]\n"))
             .collect();
-        let packages: String = (0..40).map(|n| format!("\"a-package-{n}==1.0\",")).collect();
+        let packages: String = (0..40)
+            .map(|n| format!("{{name = \"a-package-{n}\", version = \"1.0\", sha256 = \"{n:064}\"}},"))
+            .collect();
         let large = config(&format!(
             "{servers}[limits]\nwall_time = \"1h 59m 59s 999ms\"\nmemory = 1073741823\nmax_calls = 1000000\n\
              [profiles.p]\npackages = [{packages}]\nmounts = []\napprovals = \"deny\"\n"
@@ -114,11 +120,13 @@ mod tests {
     #[test]
     fn it_says_what_is_in_force() {
         let config = config(
-            "[servers.crm]\ncommand = \"x\"\ngrant = [\"list_*\"]\n[servers.mail]\ncommand = \"x\"\ngrant = [\"*\"]\n\
+            &"[servers.crm]\ncommand = \"x\"\ngrant = [\"list_*\"]\n[servers.mail]\ncommand = \"x\"\ngrant = [\"*\"]\n\
              [servers.off]\ncommand = \"x\"\n[limits]\nwall_time = \"45s\"\nmax_calls = 77\n\
              [approvals]\nmode = \"never\"\n\
-             [profiles.quiet]\ntools = [\"mail/*\"]\nmounts = []\napprovals = \"deny\"\npackages = [\"tabulate\"]\n\
-             [profiles.quiet.limits]\nmax_calls = 5\n[profiles.typed]\nlanguages = [\"ts\"]\n",
+             [profiles.quiet]\ntools = [\"mail/*\"]\nmounts = []\napprovals = \"deny\"\npackages = [\n\
+             {name = \"tabulate\", version = \"0.9.0\", sha256 = \"SHA\"}, {name = \"Requests\", version = \"2\", sha256 = \"SHA\"}]\n\
+             [profiles.quiet.limits]\nmax_calls = 5\n[profiles.typed]\nlanguages = [\"ts\"]\n"
+                .replace("SHA", &"0".repeat(64)),
         );
         for language in BOTH {
             let text = prompt(&config, language, None).unwrap();
@@ -132,7 +140,9 @@ mod tests {
             for part in ["45s", "5 calls", "this run: mail.", "is empty"] {
                 assert!(quiet.contains(part), "{part}:\n{quiet}");
             }
-            assert!(!quiet.contains("tabulate"), "packages that a profile names are not there yet: {quiet}");
+            let python = language == Language::Python;
+            assert_eq!(quiet.contains("and these packages: tabulate, Requests."), python, "{quiet}");
+            assert_eq!(quiet.contains("pip, numpy"), python, "what is there is not called absent: {quiet}");
         }
         assert!(prompt(&config, Language::TypeScript, Some("typed")).is_ok());
         let refused = prompt(&config, Language::Python, Some("typed")).unwrap_err();

@@ -7,6 +7,7 @@ use crate::ToolErrorCode;
 use crate::approval::ApprovalMode;
 use crate::config::units::{show_bytes, show_duration};
 use crate::gate::MOST_DENIALS;
+use crate::packages::normal;
 use crate::script::{Language, MODULES};
 
 /// A list of names takes at most this many bytes.
@@ -111,9 +112,20 @@ fn line(text: &mut String, words: std::fmt::Arguments<'_>) {
 
 /// What else is there, and what is not.
 fn around(facts: &Facts<'_>) -> String {
-    let absent = absent(facts.language).join(", ");
+    let absent = absent(facts.language).iter().copied();
     match facts.language {
-        Language::Python => format!("The standard library. No sockets, subprocesses, pip, {absent}."),
+        Language::Python => {
+            let is_there = |name: &&str| facts.packages.iter().any(|package| normal(package) == **name);
+            let none: Vec<&str> = ["sockets", "subprocesses", "pip"]
+                .into_iter()
+                .chain(absent.filter(|name| !is_there(name)))
+                .collect();
+            let packages = match facts.packages.is_empty() {
+                true => String::new(),
+                false => format!(" and these packages: {}", list(facts.packages.iter().copied())),
+            };
+            format!("The standard library{packages}. No {}.", none.join(", "))
+        }
         Language::JavaScript | Language::TypeScript => {
             let usual = globals(facts.language).iter().filter(|global| global.usage.is_empty());
             let usual: Vec<&str> = usual.map(|global| global.name).collect();
@@ -122,9 +134,10 @@ fn around(facts: &Facts<'_>) -> String {
                 |module: &&str| module.split_once('/').is_some_and(|(whole, _)| MODULES.contains(&whole));
             let modules: Vec<&str> = MODULES.into_iter().filter(|module| !within(module)).collect();
             format!(
-                "{} and their kin. Imports: {}. No fetch, npm, {absent}.",
+                "{} and their kin. Imports: {}. No fetch, npm, {}.",
                 usual.join(", "),
-                modules.join(", ")
+                modules.join(", "),
+                absent.collect::<Vec<_>>().join(", ")
             )
         }
     }

@@ -294,6 +294,7 @@ mod tests {
             clauses: Vec::new(),
             allow_tools: Vec::new(),
             inputs: Vec::new(),
+            packages: Vec::new(),
             limits: Limits::default(),
             seed: None,
             key_sha256: String::new(),

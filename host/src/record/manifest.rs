@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::WhenUnavailable;
 use crate::constraints::Explained;
 use crate::ledger::InputLabels;
+use crate::packages::Package;
 use crate::policy::Agent;
 use crate::sandbox::Limits;
 
@@ -56,6 +57,9 @@ pub struct Manifest {
     pub allow_tools: Vec<String>,
     /// What lay under /input.
     pub inputs: Vec<RecordedInput>,
+    /// The packages that lay under /packages.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub packages: Vec<Package>,
     /// The limits in force.
     pub limits: Limits,
     /// What its random numbers followed from, if they were not random.

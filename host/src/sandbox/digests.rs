@@ -11,8 +11,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use super::runners::is_private;
-use crate::folders;
+use crate::folders::{is_private, replace};
 
 /// So long a file has to be as it is before its digest is noted. File systems' clocks tick at least so often.
 const SETTLED: Duration = Duration::from_secs(3);
@@ -96,7 +95,7 @@ fn made(path: &Path) -> io::Result<String> {
 }
 
 fn keep(place: &Path, note: &Note) -> io::Result<()> {
-    folders::replace(place, serde_json::to_string(note)?.as_bytes())
+    replace(place, serde_json::to_string(note)?.as_bytes())
 }
 
 #[cfg(test)]

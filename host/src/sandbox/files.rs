@@ -17,7 +17,7 @@ use wasmtime_wasi::p2::{
 
 use super::workspace::{Quota, Workspace};
 
-/// Which quota each open descriptor belongs to. Descriptors under /input belong to none.
+/// Which quota each open descriptor belongs to. Descriptors under /input and /packages belong to none.
 #[derive(Debug, Default)]
 pub(crate) struct Quotas {
     by_mount: HashMap<&'static str, Arc<Quota>>,

@@ -15,6 +15,7 @@ use super::bindings::RunnerPre;
 use super::digests::digest;
 use super::linker::without_network;
 use super::run::Guest;
+use crate::folders::is_private;
 use crate::script::Language;
 use crate::{Error, Result, folders};
 
@@ -147,19 +148,6 @@ fn user() -> String {
     return rustix::process::geteuid().as_raw().to_string();
     #[cfg(not(unix))]
     String::from("user")
-}
-
-/// Whether nobody but this user can have put something into the folder.
-pub(super) fn is_private(folder: &Path) -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        std::fs::symlink_metadata(folder).is_ok_and(|there| {
-            there.is_dir() && there.uid() == rustix::process::geteuid().as_raw() && there.mode() & 0o022 == 0
-        })
-    }
-    #[cfg(not(unix))]
-    folder.is_dir()
 }
 
 fn load_compiled(engine: &Engine, cache: &Path, key: &str) -> Option<Component> {

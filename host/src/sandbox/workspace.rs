@@ -1,5 +1,5 @@
-//! The folders a script sees: /input (what the user handed over, read-only), /workspace (private,
-//! deleted after the run) and /out (proposed artifacts).
+//! The folders a script sees: /input (what the user handed over, read-only), /packages (of a Python script's
+//! profile, read-only), /workspace (private, deleted after the run) and /out (proposed artifacts).
 //!
 //! Folders are opened as capabilities (cap-std); paths that a guest gives are only ever resolved
 //! inside them. The quota that goes with a folder is kept here and enforced in `files`.
@@ -150,6 +150,7 @@ pub struct Workspace {
     staging: Option<tempfile::TempDir>,
     out: PathBuf,
     inputs: Vec<Input>,
+    packages: Option<PathBuf>,
     pub(crate) workspace_quota: Arc<Quota>,
     pub(crate) out_quota: Arc<Quota>,
 }
@@ -184,9 +185,17 @@ impl Workspace {
             out_quota: quota(out, limits.artifact_bytes)?,
             out: out.to_owned(),
             inputs: inputs.to_vec(),
+            packages: None,
             staging,
             private,
         })
+    }
+
+    /// The same with a folder of packages, which the script may only read.
+    #[must_use]
+    pub fn with_packages(mut self, folder: Option<PathBuf>) -> Self {
+        self.packages = folder;
+        self
     }
 
     /// Opens the folders to a guest.
@@ -200,6 +209,9 @@ impl Workspace {
         };
         open(self.private.path(), "/workspace", FsPerms::ReadWrite)?;
         open(&self.out, "/out", FsPerms::ReadWrite)?;
+        if let Some(packages) = &self.packages {
+            open(packages, "/packages", FsPerms::ReadOnly)?;
+        }
         match (&self.staging, self.inputs.first()) {
             (Some(staging), _) => open(staging.path(), "/input", FsPerms::ReadOnly)?,
             // A single folder is /input itself, and can be reached by its name too.

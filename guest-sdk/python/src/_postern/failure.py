@@ -3,16 +3,20 @@ own lines only."""
 
 import json
 import linecache
+import sys
 import traceback
+from importlib import metadata
 
 from wit_world import ScriptError
 
-from _postern import door, loop, values
+from _postern import door, fresh, loop, values
 
 # So many causes of causes are followed.
 DEEPEST = 8
 # Longer tracebacks lose their middle.
 MOST_FRAMES = 60
+# So many packages are named.
+MOST_PACKAGES = 30
 
 
 def show_source(source: str) -> None:
@@ -81,11 +85,29 @@ def _advice(error) -> str:
     if not isinstance(error, ModuleNotFoundError) or not error.name:
         return ""
     name = error.name.partition(".")[0]
+    packages = _packages()
     if name in NETWORK:
-        return ": a script has no network; call a tool, catalog.search(query) finds one"
+        return f": a script has no network; call a tool, catalog.search(query) finds one{packages and f'; {packages}'}"
     if name in MISSING:
         return ": this part of the standard library is not in the sandbox"
-    return ": nothing can be installed while a script runs, and this run has no packages beside the standard library"
+    if name in sys.modules:
+        return ""  # the package is there, a module within it is not
+    none = "this run has no packages beside the standard library"
+    return f": nothing can be installed while a script runs, and {packages or none}"
+
+
+def _packages() -> str:
+    """Which packages the run has; the empty text if none."""
+    try:
+        found = metadata.distributions(path=[fresh.PACKAGES])
+        names = sorted({f"{one.name} {one.version}" for one in found}, key=str.lower)
+    # What is used here may be the script's own by now.
+    except Exception:
+        return ""
+    if not names:
+        return ""
+    more = len(names) - MOST_PACKAGES
+    return f"the packages of this run are {', '.join(names[:MOST_PACKAGES])}{f' and {more} more' if more > 0 else ''}"
 
 
 def _own_frames(error):

@@ -11,6 +11,8 @@ import sys
 import warnings
 
 HOME = "/workspace"
+# The packages of the run's profile, where it has any.
+PACKAGES = "/packages"
 
 
 class _Whole(io.FileIO):
@@ -60,6 +62,8 @@ def begin() -> None:
         os.chdir(HOME)
     except OSError:
         pass  # a host without that folder
+    if os.path.isdir(PACKAGES):
+        sys.path.append(PACKAGES)
 
 
 def _exit(status):

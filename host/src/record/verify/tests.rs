@@ -66,6 +66,7 @@ impl Scene {
             clauses: Vec::new(),
             allow_tools: Vec::new(),
             inputs: Vec::new(),
+            packages: Vec::new(),
             limits: Limits::default(),
             seed: None,
             key_sha256: String::new(),
