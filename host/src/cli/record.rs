@@ -143,9 +143,8 @@ fn show_record(read: &record::Read) {
 
 /// The words of what was planted: a person reads this, and sees what a script or a model would not be told.
 fn show_planted(entry: &record::Entry) {
-    let record::Entry::Outcome(record::Outcome { call, result_label: Some(label), .. }) = entry else {
-        return;
-    };
+    let record::Entry::Outcome(outcome) = entry else { return };
+    let record::Outcome { call, result_label: Some(label), .. } = outcome.as_ref() else { return };
     for planted in &label.instructions {
         let place = if planted.path.is_empty() { String::new() } else { format!(" at {}", planted.path) };
         let text = planted.text.as_deref().map(visible).unwrap_or_default();

@@ -221,7 +221,7 @@ impl<'a> Attempt<'a> {
                 timings: self.timings,
             };
             // The call is over; that its end could not be written must not hide its answer.
-            if let Err(error) = record.note(&Entry::Outcome(outcome)) {
+            if let Err(error) = record.note(&Entry::Outcome(Box::new(outcome))) {
                 tracing::error!(%error, "the outcome of a call is not in the journal");
             }
         }

@@ -329,9 +329,9 @@ mod tests {
         let attempt = Attempt { call: 3, at, tool: "fs/write".into(), arguments };
         let redactor = Redactor::new(&patterns.iter().map(|p| (*p).to_owned()).collect::<Vec<_>>()).unwrap();
         let line = |entry| serde_json::to_string(&redactor.entry(&entry)).unwrap();
-        let (attempt, outcome) = (line(Entry::Attempt(attempt)), line(Entry::Outcome(outcome)));
+        let (attempt, outcome) = (line(Entry::Attempt(attempt)), line(Entry::Outcome(Box::new(outcome))));
         match (serde_json::from_str(&attempt).unwrap(), serde_json::from_str(&outcome).unwrap()) {
-            (Entry::Attempt(attempt), Entry::Outcome(read)) => (attempt, read, outcome),
+            (Entry::Attempt(attempt), Entry::Outcome(read)) => (attempt, *read, outcome),
             other => panic!("{other:?}"),
         }
     }

@@ -14,7 +14,7 @@ pub enum Entry {
     /// A script wants to call a tool.
     Attempt(Attempt),
     /// What came of it.
-    Outcome(Outcome),
+    Outcome(Box<Outcome>),
     /// The run came to its end; nothing but a seal follows.
     End(End),
 }

@@ -114,7 +114,7 @@ fn note(record: &Record, call: u32) {
         approvals: Vec::new(),
         timings: Timings::default(),
     };
-    record.note(&Entry::Outcome(outcome)).unwrap();
+    record.note(&Entry::Outcome(Box::new(outcome))).unwrap();
 }
 
 fn closing(artifacts: Vec<ArtifactFile>) -> Closing {

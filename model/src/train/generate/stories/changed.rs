@@ -30,7 +30,7 @@ pub(in super::super) fn changed(cast: &Cast, out: &mut Vec<Labelled>) {
     let table = cast.table(domain);
     let row = dice.below(table.len());
     let record = &table[row];
-    let Some((name, field)) = some_field(dice, record, |field| counts(field)) else { return };
+    let Some((name, field)) = some_field(dice, record, counts) else { return };
     let Some(change) = Change::any(dice, field) else { return };
     let Some(new) = change.of(&record.field(field)) else { return };
 
