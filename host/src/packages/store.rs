@@ -1,8 +1,10 @@
 //! Packages in the cache: each wheel unpacked once, and one folder for each set of wheels that a profile names.
 //!
-//!     packages/SHA256/files/...    what the wheel holds, read-only
-//!     packages/SHA256/files.json   which files, and their digests
-//!     packages/set-SHA256/...      the files of several wheels, side by side
+//! ```text
+//! packages/SHA256/files/...    what the wheel holds, read-only
+//! packages/SHA256/files.json   which files, and their digests
+//! packages/set-SHA256/...      the files of several wheels, side by side
+//! ```
 //!
 //! A set is made of hard links: it costs no room, and files that nobody can write to may well have two names. Where
 //! the file system has no links, it is copied. Whatever is made is made elsewhere and renamed, so nothing is ever there
