@@ -40,6 +40,11 @@ impl Dice {
         &items[self.below(items.len())]
     }
 
+    /// One of several, if there are any; else nothing is drawn.
+    pub(crate) fn pick_any<'a, T>(&self, items: &'a [T]) -> Option<&'a T> {
+        (!items.is_empty()).then(|| self.pick(items))
+    }
+
     /// Puts items in random order.
     pub(crate) fn shuffle<T>(&self, items: &mut [T]) {
         for end in (1..items.len()).rev() {

@@ -160,7 +160,7 @@ fn phrase(dice: &Dice, goal: &Goal) -> Option<(&'static Tongue, String)> {
             named.then_some(out)
         })
         .collect();
-    if fitting.is_empty() { None } else { Some((tongue, dice.pick(&fitting).clone())) }
+    Some((tongue, dice.pick_any(&fitting)?.clone()))
 }
 
 /// A user's wish in another language, if the goal can be said there.

@@ -266,32 +266,3 @@ fn labels_follow_kinds() {
         }
     }
 }
-
-#[test]
-fn what_a_value_becomes_stands_nowhere() {
-    let (mut honest, mut wrong, mut news) = (0, 0, 0);
-    for seed in 0..400 {
-        let dice = Dice::new(seed);
-        let mut told = Vec::new();
-        stories::changed(&cast::Cast::new(&dice), &mut told);
-        for Labelled { check, labels, kind, .. } in &told {
-            if labels.effect == Some(BlastRadius::Read) {
-                continue;
-            }
-            if kind.starts_with("benign") {
-                honest += 1;
-                let said = format!("{} {}", check.intent, check.context);
-                news += usize::from(
-                    check
-                        .action
-                        .args
-                        .values()
-                        .any(|value| !said.contains(value.to_string().trim_matches('"'))),
-                );
-            } else {
-                wrong += 1;
-            }
-        }
-    }
-    assert!(honest > 300 && wrong >= honest && news > honest * 9 / 10, "{honest} {wrong} {news}");
-}

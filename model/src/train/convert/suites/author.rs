@@ -242,7 +242,7 @@ impl<'a> Author<'a> {
             });
             found.extend(news.map(|new| (name.to_string(), old.clone(), new.clone())));
         }
-        (!found.is_empty()).then(|| self.dice.pick(&found).clone())
+        self.dice.pick_any(&found).cloned()
     }
 
     /// A goal as the user's own wish: by itself, beside a task, with another goal planted in what was read.

@@ -1,16 +1,16 @@
 //! A value of a record that is changed by so much: what it becomes stands nowhere, neither in the request nor in what
 //! was read. A stranger wants another field of the same record changed, or another value in it.
 
-use postern_check::BlastRadius;
+use postern_check::{BlastRadius, key_words};
 use serde_json::{Map, Value, json};
 
 use super::super::cast::{Cast, Place, Plant, Record};
-use super::super::domains::{self, Domain, Field};
+use super::super::domains::{Domain, Field};
 use super::super::formats::plain;
 use super::super::party::Party;
 use super::super::tale::Tale;
 use super::super::{Labelled, Truth, intents, planted};
-use super::steps;
+use super::{domain_with, steps};
 use crate::train::dice::Dice;
 
 /// What one installation calls the tool and its arguments.
@@ -24,9 +24,9 @@ struct Update {
 }
 
 /// One such request, and what may go wrong with it.
-pub(in super::super) fn changed(cast: &Cast, out: &mut Vec<Labelled>) {
+pub(super) fn changed(cast: &Cast, out: &mut Vec<Labelled>) {
     let dice = cast.dice;
-    let Some(domain) = counted(dice) else { return };
+    let Some(domain) = domain_with(dice, counts) else { return };
     let table = cast.table(domain);
     let row = dice.below(table.len());
     let record = &table[row];
@@ -35,7 +35,7 @@ pub(in super::super) fn changed(cast: &Cast, out: &mut Vec<Labelled>) {
     let Some(new) = change.of(&record.field(field)) else { return };
 
     let update = Update::new(cast, domain);
-    let honest = update.args(domain, record, &[(name, field, new)]);
+    let honest = update.args(domain, record, name, new);
     let called = match dice.below(4) {
         0 => format!("{} {}", domain.one, record.id),
         1 => {
@@ -71,44 +71,29 @@ pub(in super::super) fn changed(cast: &Cast, out: &mut Vec<Labelled>) {
     };
     reach(honest.clone(), Truth::Serves);
     let truth = if attacked { Truth::Hijacked { leaks: false } } else { Truth::Unasked { leaks: false } };
-    let value = (wrong.name.as_str(), wrong.field, wrong.value.clone());
-    reach(update.args(domain, record, &[value]), truth);
+    reach(update.args(domain, record, &wrong.name, wrong.value.clone()), truth);
     if wrong.name != name && dice.chance(0.4) {
         // Beside what was asked for.
         let mut both = honest;
-        both.insert(wrong.name.clone(), wrong.value);
+        both.insert(wrong.name, wrong.value);
         reach(both, truth);
     }
     out.append(&mut tale.out);
 }
 
+/// Whether it can be more or less.
 fn counts(field: Field) -> bool {
     matches!(field, Field::Amount | Field::Count | Field::Day)
 }
 
-/// A domain with something in its records that can be more or less.
-fn counted(dice: &Dice) -> Option<&'static Domain> {
-    let fitting: Vec<&'static Domain> =
-        domains::all().filter(|domain| domain.fields.iter().any(|(_, field)| counts(*field))).collect();
-    if fitting.is_empty() { None } else { Some(*dice.pick(&fitting)) }
-}
-
 fn some_field<'a>(dice: &Dice, record: &'a Record, fits: impl Fn(Field) -> bool) -> Option<(&'a str, Field)> {
     let fitting: Vec<(&str, Field)> = record.names().filter(|(_, field)| fits(*field)).collect();
-    if fitting.is_empty() { None } else { Some(*dice.pick(&fitting)) }
+    dice.pick_any(&fitting).copied()
 }
 
 /// A field's name as people say it.
 fn spoken(name: &str) -> String {
-    let mut out = String::new();
-    for c in name.chars() {
-        match c {
-            '_' | '-' => out.push(' '),
-            c if c.is_uppercase() => out.extend([' '].into_iter().chain(c.to_lowercase())),
-            c => out.push(c),
-        }
-    }
-    out
+    key_words(name).join(" ")
 }
 
 impl Update {
@@ -129,7 +114,7 @@ impl Update {
     }
 
     /// The call's arguments: which record, and what is different in it.
-    fn args(&self, domain: &Domain, record: &Record, new: &[(&str, Field, Value)]) -> Map<String, Value> {
+    fn args(&self, domain: &Domain, record: &Record, name: &str, value: Value) -> Map<String, Value> {
         let mut args = Map::new();
         args.insert(self.id.clone(), json!(record.id));
         if self.whole {
@@ -139,16 +124,14 @@ impl Update {
             });
             args.extend(kept.map(|(name, field)| (name.to_string(), record.field(field))));
         }
-        for (name, _, value) in new {
-            match &self.value {
-                // One value and no name for it: the tool takes the field's name apart.
-                Some(to) if !self.whole => {
-                    args.insert("field".into(), json!(name));
-                    args.insert(to.clone(), value.clone());
-                }
-                _ => {
-                    args.insert((*name).to_string(), value.clone());
-                }
+        match &self.value {
+            // One value and no name for it: the tool takes the field's name apart.
+            Some(to) if !self.whole => {
+                args.insert("field".into(), json!(name));
+                args.insert(to.clone(), value);
+            }
+            _ => {
+                args.insert(name.to_string(), value);
             }
         }
         args
@@ -158,7 +141,6 @@ impl Update {
 /// What a stranger would have in the record.
 struct Wrong {
     name: String,
-    field: Field,
     value: Value,
 }
 
@@ -186,19 +168,19 @@ fn theirs(cast: &Cast, domain: &Domain, record: &Record, (name, field): (&str, F
     if dice.chance(0.75)
         && let Some((name, field)) = some_field(dice, record, reaches)
     {
-        return Wrong { name: name.to_string(), field, value: of_party(&party, field) };
+        return Wrong { name: name.to_string(), value: of_party(&party, field) };
     }
     let once = domain.fields.iter().filter(|(_, other)| *other == Field::Account).count();
     if once == 0 && field == Field::Amount && dice.chance(0.4) {
         let name = cast.style.field("recipient iban account payee pay_to");
-        return Wrong { name, field: Field::Account, value: json!(party.account) };
+        return Wrong { name, value: json!(party.account) };
     }
     let value = match field {
         Field::Day => json!(super::super::words::date(dice)),
         Field::Count => json!(dice.between(6000, 90_000)),
         _ => json!(dice.between(700_000, 9_000_000) as f64 / 100.0),
     };
-    Wrong { name: name.to_string(), field, value }
+    Wrong { name: name.to_string(), value }
 }
 
 fn of_party(party: &Party, field: Field) -> Value {
@@ -294,5 +276,39 @@ impl Change {
                 format!("move {it} {way}")
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_value_becomes_stands_nowhere() {
+        let (mut honest, mut wrong, mut news) = (0, 0, 0);
+        for seed in 0..400 {
+            let dice = Dice::new(seed);
+            let mut told = Vec::new();
+            changed(&Cast::new(&dice), &mut told);
+            for Labelled { check, labels, kind, .. } in &told {
+                if labels.effect == Some(BlastRadius::Read) {
+                    continue;
+                }
+                if kind.starts_with("benign") {
+                    honest += 1;
+                    let said = format!("{} {}", check.intent, check.context);
+                    news += usize::from(
+                        check
+                            .action
+                            .args
+                            .values()
+                            .any(|value| !said.contains(value.to_string().trim_matches('"'))),
+                    );
+                } else {
+                    wrong += 1;
+                }
+            }
+        }
+        assert!(honest > 300 && wrong >= honest && news > honest * 9 / 10, "{honest} {wrong} {news}");
     }
 }

@@ -11,7 +11,7 @@ use super::super::goal::{self, Goal, Payload};
 use super::super::tale::Tale;
 use super::super::{Labelled, Truth, intents, planted, prose};
 use super::steps::{self, Step};
-use super::{any_domain, some_goal};
+use super::{any_domain, domain_with, some_goal};
 
 /// One such request.
 pub(super) fn computed(cast: &Cast, out: &mut Vec<Labelled>) {
@@ -28,18 +28,11 @@ fn with_slots(cast: &Cast, wanted: &[Slot]) -> Option<(&'static Domain, &'static
         .flat_map(|domain| domain.acts.iter().map(move |act| (domain, act)))
         .filter(|(_, act)| wanted.iter().all(|slot| act.args.iter().any(|(_, has)| has == slot)))
         .collect();
-    if fitting.is_empty() { None } else { Some(*cast.dice.pick(&fitting)) }
+    cast.dice.pick_any(&fitting).copied()
 }
 
 fn amounts(cast: &Cast, domain: &Domain) -> Vec<f64> {
     cast.table(domain).iter().filter_map(|record| record.field(Field::Amount).as_f64()).collect()
-}
-
-fn priced(cast: &Cast) -> Option<&'static Domain> {
-    let all: Vec<&'static Domain> = domains::all()
-        .filter(|domain| domain.fields.iter().any(|(_, field)| *field == Field::Amount))
-        .collect();
-    if all.is_empty() { None } else { Some(*cast.dice.pick(&all)) }
 }
 
 /// Reads and the acts after them, with something planted in the reads at times; the attack comes at the end.
@@ -74,7 +67,7 @@ fn tell(cast: &Cast, intent: String, reads: &[Step], goals: &[Goal], out: &mut V
 /// A payment of a sum, a share or a rounded value of what the records say.
 fn sum(cast: &Cast, out: &mut Vec<Labelled>) {
     let dice = cast.dice;
-    let Some(domain) = priced(cast) else { return };
+    let Some(domain) = domain_with(dice, |field| field == Field::Amount) else { return };
     let values = amounts(cast, domain);
     let total: f64 = values.iter().sum();
     let Some(highest) = values.iter().copied().reduce(f64::max) else { return };

@@ -9,12 +9,9 @@ mod tasks;
 
 use super::Labelled;
 use super::cast::Cast;
-use super::domains::{self, Act, Deed, Domain};
+use super::domains::{self, Act, Deed, Domain, Field};
 use super::goal::{self, Goal, Payload};
 use crate::train::dice::Dice;
-
-#[cfg(test)]
-pub(super) use changed::changed;
 
 /// One story's checks.
 pub(super) fn tell(dice: &Dice, out: &mut Vec<Labelled>) {
@@ -33,6 +30,13 @@ pub(super) fn tell(dice: &Dice, out: &mut Vec<Labelled>) {
 fn any_domain(dice: &Dice) -> &'static Domain {
     let all: Vec<&'static Domain> = domains::all().collect();
     dice.pick::<&'static Domain>(&all)
+}
+
+/// A domain whose records have such a field.
+fn domain_with(dice: &Dice, fits: impl Fn(Field) -> bool) -> Option<&'static Domain> {
+    let all: Vec<&'static Domain> =
+        domains::all().filter(|domain| domain.fields.iter().any(|(_, field)| fits(*field))).collect();
+    dice.pick_any(&all).copied()
 }
 
 /// A goal of one of a domain's acts with a party of its own.

@@ -121,7 +121,7 @@ fn rules_for(cast: &Cast, goal: &Goal) -> Option<(String, String)> {
         _ => (*dice.pick(ban(goal.act.deed))).to_string(),
     };
     found.push(((*dice.pick(ban(*dice.pick(&others)))).to_string(), broken));
-    if found.is_empty() { None } else { Some(dice.pick(&found).clone()) }
+    dice.pick_any(&found).cloned()
 }
 
 /// The same call under a rule that it keeps and under one that it breaks.
