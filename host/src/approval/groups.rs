@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::{Map, Value};
 use tokio::sync::OwnedMutexGuard;
 
-use super::Decider;
 use crate::policy::ArgumentFact;
+use crate::record::{RecordedApproval, Said};
 
 /// Most calls that one answer covers.
 pub const MOST: u32 = 200;
@@ -105,16 +105,8 @@ struct State {
 struct Approved {
     likeness: Likeness,
     left: u32,
-    answer: Covering,
-}
-
-/// The answer that covers a call which was not asked about.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Covering {
-    /// The name of the question.
-    pub question: String,
-    /// Who answered it.
-    pub by: Option<Decider>,
+    /// As the record of a call that it covers has it.
+    recorded: RecordedApproval,
 }
 
 impl Groups {
@@ -128,17 +120,18 @@ impl Groups {
         Some(turn.lock_owned().await)
     }
 
-    /// Opens a group for this many more calls.
-    pub fn approve(&self, likeness: Likeness, calls: u32, answer: Covering) {
-        self.lock().approved.push(Approved { likeness, left: calls.min(MOST), answer });
+    /// Opens a group for this many more calls; `answer` is what it is opened by.
+    pub fn approve(&self, likeness: Likeness, calls: u32, answer: &RecordedApproval) {
+        let recorded = RecordedApproval { said: Said::Covered, ..answer.clone() };
+        self.lock().approved.push(Approved { likeness, left: calls.min(MOST), recorded });
     }
 
-    /// Uses up one call of a group that fits, if there is one.
-    pub fn take(&self, likeness: &Likeness) -> Option<Covering> {
+    /// Uses up one call of a group that fits, if there is one: what the record says of that.
+    pub fn take(&self, likeness: &Likeness) -> Option<RecordedApproval> {
         let mut state = self.lock();
         let group = state.approved.iter_mut().find(|group| group.left > 0 && group.likeness == *likeness)?;
         group.left -= 1;
-        Some(group.answer.clone())
+        Some(group.recorded.clone())
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -152,6 +145,7 @@ mod tests {
     use postern_check::evidence::Origin;
     use serde_json::json;
 
+    use super::super::Decider;
     use super::*;
 
     fn likeness(path: &str) -> Likeness {
@@ -178,9 +172,11 @@ mod tests {
     fn a_group_is_one_folder_and_a_number() {
         let groups = Groups::default();
         assert_eq!(groups.take(&likeness("/tmp/a")), None);
-        let answer = Covering { question: "q".into(), by: Some(Decider::of("queue", Some("ann".into()))) };
-        groups.approve(likeness("/tmp/a"), 2, answer.clone());
-        assert_eq!(groups.take(&likeness("/tmp/b")), Some(answer));
+        let by = Some(Decider::of("queue", Some("ann".into())));
+        let answer = RecordedApproval { question: "q".into(), said: Said::ApprovedLike, by };
+        groups.approve(likeness("/tmp/a"), 2, &answer);
+        let covered = RecordedApproval { said: Said::Covered, ..answer };
+        assert_eq!(groups.take(&likeness("/tmp/b")), Some(covered));
         for outlier in
             ["/tmp2/a", "/tmp/deep/a", "/tmp/../etc/a", "/tmp/%2e%2e/a", "a", "a.txt", "https://tmp/a"]
         {

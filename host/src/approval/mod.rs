@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use bound::{Binding, Seal, Sealer, Unsealed};
-pub use groups::{Covering, Groups, Likeness, MOST as MOST_ALIKE, places};
+pub use groups::{Groups, Likeness, MOST as MOST_ALIKE, places};
 pub use question::{Question, ValueOrigin};
 pub use queue::{Asked, QueueApprover, Void};
 pub use store::{Queue, Say, Standing, Waiting};

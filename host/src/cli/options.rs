@@ -3,33 +3,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::Result;
 use crate::config::Config;
 use crate::config::units::{parse_bytes, parse_duration};
-use crate::script::Language;
-
-/// A language, as flags name it.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum LanguageName {
-    /// JavaScript
-    Js,
-    /// TypeScript
-    Ts,
-    /// Python
-    Py,
-}
-
-impl From<LanguageName> for Language {
-    fn from(name: LanguageName) -> Self {
-        match name {
-            LanguageName::Js => Self::JavaScript,
-            LanguageName::Ts => Self::TypeScript,
-            LanguageName::Py => Self::Python,
-        }
-    }
-}
 
 /// Where the configuration comes from.
 #[derive(Debug, Args)]

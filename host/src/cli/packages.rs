@@ -13,7 +13,7 @@ use super::options::ConfigOptions;
 use super::print::println;
 use super::show;
 use crate::packages::{self, Fetched, Package, Progress, Source, State, Store, Wheel};
-use crate::{Config, Error, Result};
+use crate::{Config, Result};
 
 /// How often a download says how far it is.
 const REDRAWN: Duration = Duration::from_millis(100);
@@ -202,12 +202,7 @@ fn list(config: &Config, profile: Option<&str>, json: bool) -> Result<Exit> {
 
 fn look(path: &std::path::Path, json: bool) -> Result<Exit> {
     let bytes = packages::read(path)?;
-    let wheel = Wheel::read(&bytes).map_err(|error| match error {
-        Error::Package { code, message, hint } => {
-            Error::Package { code, message: format!("{}: {message}", path.display()), hint }
-        }
-        other => other,
-    })?;
+    let wheel = Wheel::read(&bytes).map_err(|error| packages::of(&path.display(), error))?;
     let package = wheel.package();
     let needs: Vec<&str> = wheel.requires().collect();
     if json {

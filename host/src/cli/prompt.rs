@@ -4,10 +4,11 @@ use clap::Args;
 use serde_json::json;
 
 use super::exit::Exit;
-use super::options::{ConfigOptions, LanguageName};
+use super::options::ConfigOptions;
 use super::print::println;
 use super::show;
 use crate::Result;
+use crate::config::LanguageName;
 use crate::prompt::prompt;
 use crate::script::Language;
 

@@ -8,9 +8,10 @@ use clap::{Args, ValueEnum};
 use tokio_util::sync::CancellationToken;
 
 use super::exit::Exit;
-use super::options::{ConfigOptions, LanguageName, LimitOptions};
+use super::options::{ConfigOptions, LimitOptions};
 use super::{approvals, show};
 use crate::approval::{ApprovalMode, Question};
+use crate::config::LanguageName;
 use crate::constraints::Constraints;
 use crate::ledger::InputLabels;
 use crate::pins::Pins;

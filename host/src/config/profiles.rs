@@ -45,8 +45,8 @@ pub struct Profile {
     source: Option<Source>,
 }
 
-/// A language, as a profile names it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+/// A language, as profiles and flags name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum LanguageName {
     /// JavaScript.

@@ -10,7 +10,7 @@ use super::attempt::Attempt;
 use super::ledger::Traced;
 use super::{Call, Inner};
 use crate::approval::{
-    ApprovalRequest, Binding, Covering, Decision, Likeness, Reply, Seal, Sealer, Unsealed, Void, places,
+    ApprovalRequest, Binding, Decision, Likeness, Reply, Seal, Sealer, Unsealed, Void, places,
 };
 use crate::record::{RecordedApproval, Said};
 use crate::upstream::ToolDefinition;
@@ -55,8 +55,7 @@ impl Inner {
         let time = self.parts.approval_time;
         let binding = self.binding(call, uuid::Uuid::new_v4().to_string(), time);
         let seal = self.parts.sealer.seal(&binding);
-        if let Some(Covering { question, by }) = self.groups.take(&likeness) {
-            let recorded = RecordedApproval { question, said: Said::Covered, by };
+        if let Some(recorded) = self.groups.take(&likeness) {
             return Answered { decision: Some(Decision::Approved), recorded, seal, binding };
         }
         let request = ApprovalRequest {
@@ -71,8 +70,7 @@ impl Inner {
         if let Some(Decision::ApprovedLike(calls)) = decision
             && likeness.can_be_shared()
         {
-            let answer = Covering { question: recorded.question.clone(), by: recorded.by.clone() };
-            self.groups.approve(likeness, calls.saturating_sub(1), answer);
+            self.groups.approve(likeness, calls.saturating_sub(1), &recorded);
         }
         Answered { decision, recorded, seal, binding }
     }

@@ -8,9 +8,8 @@ use sha2::{Digest, Sha256};
 use url::Url;
 
 use super::index::{self, Index};
-use super::store::of;
 use super::wheel::MAX_WHEEL;
-use super::{Package, State, Store, failure, normal, refused};
+use super::{Package, State, Store, failure, normal, of, refused};
 use crate::sandbox::hex;
 use crate::{Error, Result};
 

@@ -110,13 +110,13 @@ impl Index {
         }
         let from = answer.url().clone();
         let text = self.body(package, answer, MAX_LIST, |_, _| ()).await?;
-        let project: Project = serde_json::from_slice(&text)
+        let Project { mut files } = serde_json::from_slice(&text)
             .map_err(|e| self.fault(package, &format!("its list of files cannot be read: {e}")))?;
         let is = |file: &Listed| {
             file.hashes.sha256.as_ref().is_some_and(|sha256| sha256.eq_ignore_ascii_case(&package.sha256))
         };
-        let at = project.files.iter().position(is).ok_or_else(|| self.not_there(package, &project.files))?;
-        let file = project.files.into_iter().nth(at).ok_or_else(|| self.fault(package, "no file"))?;
+        let at = files.iter().position(is).ok_or_else(|| self.not_there(package, &files))?;
+        let file = files.swap_remove(at);
         let mut url = from.join(&file.url).map_err(|e| self.fault(package, &e.to_string()))?;
         if !["http", "https"].contains(&url.scheme()) {
             return Err(self.fault(package, "the file's address is no http or https URL"));

@@ -24,6 +24,7 @@ use crate::Error;
 pub(crate) use fetch::read;
 pub use fetch::{Fetched, Progress, Source, fetch};
 pub use names::normal;
+pub(crate) use store::of;
 pub use store::{State, Store};
 pub use wheel::{MAX_WHEEL, Wheel};
 

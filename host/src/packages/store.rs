@@ -216,11 +216,11 @@ impl Store {
     }
 }
 
-/// The same error, saying of which package.
-pub(super) fn of(package: &Package, error: Error) -> Error {
+/// The same error, saying of which package or file.
+pub(crate) fn of(what: &dyn std::fmt::Display, error: Error) -> Error {
     match error {
         Error::Package { code, message, hint } => {
-            Error::Package { code, message: format!("{package}: {message}"), hint }
+            Error::Package { code, message: format!("{what}: {message}"), hint }
         }
         other => other,
     }
